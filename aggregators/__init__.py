@@ -1,0 +1,1 @@
+"""Truth inference for crowdsourced labels: pure numerics, no I/O."""

@@ -1,0 +1,1 @@
+"""The CrowdResolve service: from annotation events to resolved labels."""

@@ -1,0 +1,1 @@
+"""Tests of CrowdResolve: one directory per room of the code."""
