@@ -1,0 +1,1 @@
+"""Plain typed values: events, project configuration, errors. No I/O, no clock."""

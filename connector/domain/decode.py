@@ -1,0 +1,140 @@
+"""From the bytes of a record to an event, or to the reason why it is none.
+
+Plain JSON and CloudEvents 1.0, binary (headers `ce_*`) and structured
+(`application/cloudevents+json`), come in.  The common case is one pass of msgspec.  Whatever that
+refuses is read again the slow and lenient way, since the contract is laxer than any schema:
+of a repeated key the last counts, and unknown fields may hold anything that is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn, get_args
+
+import msgspec
+
+from .config import effective
+from .errors import DeadCode, InputError
+from .events import Declared, Event, ProjectDeclared, Wire
+from .ids import Id, as_id
+from .instants import Instant, parse_instant
+from .records import Headers
+
+TYPES: dict[str, type] = {
+    str(kind.__struct_config__.tag): kind  # type: ignore[attr-defined]
+    for kind in get_args(Wire)
+}
+"""Every inbound type by its name on the wire."""
+
+STRUCTURED = b"application/cloudevents+json"
+
+
+def _hook(kind: type, value: Any) -> Any:
+    if kind is Id:
+        return as_id(value)
+    if kind is Instant:
+        return parse_instant(value)
+    raise TypeError(f"no such field type: {kind}")
+
+
+_decoder: msgspec.json.Decoder[Wire] = msgspec.json.Decoder(Wire, dec_hook=_hook)
+
+
+def decode(value: bytes | None, headers: Headers = ()) -> Event:
+    """The event that a record carries.
+
+    Raises:
+        InputError: invalid_json, unknown_type or invalid_field.
+    """
+    if not value:
+        raise InputError(DeadCode.INVALID_JSON, "the record has no value")
+    if headers and _is_structured(headers):
+        return _slow(value, headers)
+    try:
+        value.decode()
+        event = _decoder.decode(value)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return _slow(value, headers)
+    if type(event) is ProjectDeclared:
+        return _declared(event)
+    return event  # type: ignore[return-value]
+
+
+def _is_structured(headers: Headers) -> bool:
+    return any(
+        name.lower() == "content-type"
+        and content is not None
+        and content.strip().lower().startswith(STRUCTURED)
+        for name, content in headers
+    )
+
+
+def _slow(value: bytes, headers: Headers) -> Event:
+    fields = _fields(value)
+    if _is_structured(headers) or ("specversion" in fields and "data" in fields):
+        data = fields.get("data")
+        if not isinstance(data, dict):
+            raise InputError(DeadCode.INVALID_FIELD, "`data` of the CloudEvent must be an object")
+        fields = {"type": fields["type"], **data} if "type" in fields else data
+    elif "type" not in fields:
+        given = [c for n, c in headers if n == "ce_type" and c is not None]
+        if given:
+            fields["type"] = given[-1].decode("utf-8", "replace")
+    kind = fields.get("type")
+    if not isinstance(kind, str) or kind not in TYPES:
+        shown = repr(kind)[:80] if "type" in fields else "missing"
+        raise InputError(
+            DeadCode.UNKNOWN_TYPE, f"`type` is {shown}; known are {', '.join(sorted(TYPES))}"
+        )
+    known = TYPES[kind].__struct_fields__  # type: ignore[attr-defined]
+    checked = {name: fields[name] for name in known if name in fields}
+    try:
+        event = msgspec.convert(checked | {"type": kind}, TYPES[kind], dec_hook=_hook)
+    except msgspec.ValidationError as error:
+        raise InputError(DeadCode.INVALID_FIELD, _told(error)) from None
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise InputError(DeadCode.INVALID_FIELD, str(error)[:200]) from None
+    if isinstance(event, ProjectDeclared):
+        return _declared(event)
+    return event  # type: ignore[no-any-return]
+
+
+def _fields(value: bytes) -> dict[str, Any]:
+    try:
+        text = value.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            DeadCode.INVALID_JSON, f"not UTF-8: byte {error.start} is {value[error.start]:#04x}"
+        ) from None
+    try:
+        fields = json.loads(text, parse_constant=_no_constant, parse_int=_integer)
+    except RecursionError:
+        raise InputError(DeadCode.INVALID_JSON, "nested too deeply") from None
+    except ValueError as error:
+        raise InputError(DeadCode.INVALID_JSON, f"not JSON: {error}"[:200]) from None
+    if not isinstance(fields, dict):
+        raise InputError(DeadCode.INVALID_JSON, f"a JSON object, not {type(fields).__name__}")
+    return fields
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _integer(digits: str) -> int | float:
+    # Longer than any id may be; Python refuses to read 4,300 digits and more at all.
+    return int(digits) if len(digits) <= 600 else float("inf")
+
+
+def _declared(event: ProjectDeclared) -> Declared:
+    try:
+        return Declared(project=event.project, config=effective(event))
+    except ValueError as error:
+        raise InputError(DeadCode.INVALID_FIELD, str(error)) from None
+
+
+def _told(error: Exception) -> str:
+    """msgspec's message with the path as people write it: "... - at `$.task`" to "`task`: ..."."""
+    text, _, path = str(error).partition(" - at `$")
+    path = path.rstrip("`").lstrip(".")
+    return (f"`{path}`: {text}" if path else text)[:300]

@@ -1,0 +1,53 @@
+"""Instants as integer microseconds since 1970, and their RFC 3339 form."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from .ids import CheckedType
+
+_RFC3339 = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))",
+    re.ASCII,
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_END = int((datetime(2201, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()) * 1_000_000
+
+
+class Instant(int, metaclass=CheckedType):
+    """Microseconds since 1970, in JSON an RFC 3339 time with a zone."""
+
+    __slots__ = ()
+
+
+def parse_instant(text: object) -> int:
+    """Microseconds since 1970 of an RFC 3339 time with a zone; finer digits are cut.
+
+    Raises:
+        ValueError: not of that form, not a day of the calendar, or outside 1970 to 2200.
+    """
+    match = _RFC3339.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise ValueError("must be an RFC 3339 time with a zone, such as 2026-01-02T03:04:05Z")
+    year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
+    whole = datetime(year, month, day, hour, minute, second, tzinfo=UTC) - _EPOCH
+    us = (whole.days * 86_400 + whole.seconds) * 1_000_000
+    fraction = match.group(7)
+    if fraction:
+        us += int(fraction[:6].ljust(6, "0"))
+    if match.group(9):
+        hours, minutes = int(match.group(10)), int(match.group(11))
+        if hours > 23 or minutes > 59:
+            raise ValueError("has a zone whose offset is out of bounds")
+        shift = (hours * 60 + minutes) * 60_000_000
+        us = us - shift if match.group(9) == "+" else us + shift
+    if not 0 <= us < _END:
+        raise ValueError("lies outside the years 1970 to 2200")
+    return us
+
+
+def format_instant(us: int) -> str:
+    """`YYYY-MM-DDTHH:MM:SS.ffffffZ`."""
+    at = _EPOCH + timedelta(microseconds=us)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

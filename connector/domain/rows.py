@@ -1,0 +1,180 @@
+"""What the database holds: one named tuple a table, and `Changes`, what one batch writes.
+
+Both stores (SQL and in-memory) take and give exactly these, so that they can be held to the same
+tests.  Times are microseconds since 1970; `x` is a class index in the order of the project's
+present `classes`; vectors are little-endian float64 bytes, so that doubles come back bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .records import Outgoing, TopicPartition
+
+
+class ProgressRow(NamedTuple):
+    """How far a partition's log has been folded, and what became of its records."""
+
+    topic: str
+    partition: int
+    next_offset: int
+    time: int
+    received: int
+    applied: int
+    duplicates: int
+    stale: int
+    dead: int
+
+
+class ProjectRow(NamedTuple):
+    """A project. `tasks`, `workers`, `arrivals`, `pairs`, `record_seq` count what was numbered."""
+
+    id: int
+    name: str
+    topic: str
+    partition: int
+    config: str
+    tasks: int
+    workers: int
+    arrivals: int
+    pairs: int
+    uses: str
+    """JSON list: how many votes and gold truths name each class."""
+    b: float
+    record_seq: int
+    gold_records: int
+    gold_resolved: int
+    gold_right: int
+    gold_lower: float | None
+    gold_upper: float | None
+    gold_stated: float | None
+    declared_at: int
+
+
+class TaskRow(NamedTuple):
+    """A task; `id` is its place in order of first appearance in the project, from 1."""
+
+    project_id: int
+    id: int
+    name: str
+    priority: float
+    max_labels: int | None
+    prior: bytes | None
+    base: bytes | None
+    run: int | None
+    withdrawn: bool
+    truth: int | None
+    status: str
+    label: int | None
+    confidence: float
+    probabilities: str
+    votes: int
+    version: int
+    algorithm: str
+    resolved_at: int | None
+    updated_at: int
+    record_z: float | None
+    record_hit: bool | None
+    record_seq: int | None
+
+
+class WorkerRow(NamedTuple):
+    """A worker; `id` counts from 1 in order of first appearance in the project."""
+
+    project_id: int
+    id: int
+    name: str
+    S: float
+    n: int
+    accuracy: float
+    lower: float
+    upper: float
+    blocked: bool
+    block_reason: str | None
+    resolved_votes: int
+    agreed: int
+    mark: int
+    """The last of 1, 2, 5, 10, ... votes that the history has a row for."""
+    updated_at: int
+
+
+class PairRow(NamedTuple):
+    """What is known of one worker on one task: the present vote (`x` None: there is none), and
+    what is remembered of a retraction or skip."""
+
+    project_id: int
+    task_id: int
+    worker_id: int
+    x: int | None
+    p: float | None
+    arrival: int | None
+    offset: int | None
+    revision: int | None
+    at: int | None
+    annotation_id: str | None
+    voted: bool
+    skipped: bool
+    gone: bool
+    gone_revision: int | None
+    gone_at: int | None
+
+
+class AnnotationRow(NamedTuple):
+    """An annotation_id: whose it is (None: only a retraction named it), and its retraction."""
+
+    project_id: int
+    annotation_id: str
+    task_id: int | None
+    worker_id: int | None
+    gone: bool
+    gone_revision: int | None
+    gone_at: int | None
+
+
+class HistoryRow(NamedTuple):
+    """A worker's accuracy when it reached so many votes."""
+
+    project_id: int
+    worker_id: int
+    votes: int
+    at: int
+    accuracy: float
+    lower: float
+    upper: float
+
+
+class DeadRow(NamedTuple):
+    """A dead letter's origin and reason; its bytes are on the dead-letter topic."""
+
+    topic: str
+    partition: int
+    offset: int
+    at: int
+    code: str
+    message: str
+    size: int
+    """Bytes of the record's value; -1: a tombstone."""
+
+
+@dataclass
+class Changes:
+    """All that a stretch of one partition's log changed, handed from apply to store to publish.
+
+    Lists named `new_*` are rows that the store does not have yet; the others replace rows that
+    it has (`projects` and `annotations` are small: either).
+    """
+
+    source: TopicPartition
+    progress: ProgressRow
+    projects: list[ProjectRow] = field(default_factory=list)
+    new_tasks: list[TaskRow] = field(default_factory=list)
+    tasks: list[TaskRow] = field(default_factory=list)
+    new_workers: list[WorkerRow] = field(default_factory=list)
+    workers: list[WorkerRow] = field(default_factory=list)
+    new_pairs: list[PairRow] = field(default_factory=list)
+    pairs: list[PairRow] = field(default_factory=list)
+    annotations: list[AnnotationRow] = field(default_factory=list)
+    history: list[HistoryRow] = field(default_factory=list)
+    dead: list[DeadRow] = field(default_factory=list)
+    outgoing: list[Outgoing] = field(default_factory=list)

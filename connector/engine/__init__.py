@@ -1,0 +1,1 @@
+"""Per-project state and its rules: update, resolve, quality. Deterministic, no I/O, no clock."""

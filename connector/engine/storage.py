@@ -1,0 +1,68 @@
+"""What the engine asks of whoever keeps its rows: look-ups by key, and taking changes.
+
+The engine decides nothing by how or when these answer; they only bring rows that it does not hold
+in memory.  All calls of one batch happen inside one database transaction, and `save` may come in
+the middle of a record that touches more tasks than should be held at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from connector.domain.rows import AnnotationRow, Changes, PairRow, ProjectRow, TaskRow, WorkerRow
+
+
+class TaskPage(NamedTuple):
+    """Some tasks, and every pair row of theirs in order of (task, arrival)."""
+
+    tasks: Sequence[TaskRow]
+    pairs: Sequence[PairRow]
+
+
+class RecordRow(NamedTuple):
+    """A calibration record of a gold task."""
+
+    task_id: int
+    z: float
+    hit: bool
+
+
+class Storage(Protocol):
+    """Rows by key. Any call may block on the database and raise `DependencyError`."""
+
+    def project(self, name: str) -> ProjectRow | None:
+        """The project of that name, on whatever partition it lives."""
+        ...
+
+    def tasks_named(self, project_id: int, names: Collection[str]) -> TaskPage:
+        """Those of the named tasks that exist."""
+        ...
+
+    def tasks_numbered(self, project_id: int, ids: Collection[int]) -> TaskPage:
+        """Those of the numbered tasks that exist."""
+        ...
+
+    def task_ids_of(self, project_id: int, worker_id: int) -> list[int]:
+        """Tasks on which the worker has a present vote, ascending."""
+        ...
+
+    def workers_named(self, project_id: int, names: Collection[str]) -> Sequence[WorkerRow]:
+        """Those of the named workers that exist."""
+        ...
+
+    def workers_numbered(self, project_id: int, ids: Collection[int]) -> Sequence[WorkerRow]:
+        """Those of the numbered workers that exist."""
+        ...
+
+    def annotations(self, project_id: int, ids: Collection[str]) -> Sequence[AnnotationRow]:
+        """Those of the annotation_ids that are known."""
+        ...
+
+    def calibration_records(self, project_id: int) -> Sequence[RecordRow]:
+        """The project's records, least recently updated first."""
+        ...
+
+    def save(self, changes: Changes) -> None:
+        """Write rows; later calls of the same transaction see them."""
+        ...
