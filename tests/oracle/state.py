@@ -1,0 +1,202 @@
+"""The state of a project, and what follows from it, recomputed from the votes each time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from . import model
+from .config import Config
+from .decode import Stamp
+from .model import PerClass
+from .rules import Limits
+
+Pair = tuple[str, str]  # task, worker
+
+MAX_RECORDS = 500
+
+
+@dataclass(eq=False)
+class Vote:
+    """A vote that is present: neither replaced nor retracted."""
+
+    task: str
+    worker: str
+    label: str
+    stamp: Stamp
+    annotation_id: str | None
+    p: float
+
+
+@dataclass(eq=False)
+class Task:
+    name: str
+    updated_at: int
+    prior: PerClass | None = None  # its own
+    priority: float = 0.0
+    max_labels: int | None = None
+    withdrawn: bool = False
+    gold: str | None = None
+    votes: list[Vote] = field(default_factory=list)  # in order of arrival, blocked workers' too
+    # As at the last event that touched the task:
+    mu: PerClass = field(default_factory=dict)
+    stated: PerClass = field(default_factory=dict)
+    # What was said about it:
+    status: str = "open"
+    label: str | None = None
+    version: int = 0
+    resolved_at: int | None = None
+
+
+@dataclass(eq=False)
+class Worker:
+    name: str
+    updated_at: int
+    blocked: bool = False
+    votes: list[Vote] = field(default_factory=list)  # in order of arrival
+    milestones: set[int] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Project:
+    name: str
+    partition: int
+    config: Config
+    tasks: dict[str, Task] = field(default_factory=dict)  # in order of first appearance
+    workers: dict[str, Worker] = field(default_factory=dict)
+    # Of a pair: its present vote, its remembered retraction, its skip, whether it ever voted.
+    present: dict[Pair, Vote] = field(default_factory=dict)
+    retractions: dict[Pair, Stamp] = field(default_factory=dict)
+    skips: set[Pair] = field(default_factory=set)
+    ever_voted: set[Pair] = field(default_factory=set)
+    # Of an annotation_id: whose it is, and its remembered retraction.
+    owners: dict[str, Pair] = field(default_factory=dict)
+    id_retractions: dict[str, Stamp] = field(default_factory=dict)
+    # Calibration: (z, hit) of gold tasks, the last updated last, and the slope.
+    records: dict[str, tuple[float, int]] = field(default_factory=dict)
+    b: float = 1.0
+    history: list[dict[str, object]] = field(default_factory=list)
+
+    # --- workers ------------------------------------------------------------------------------
+
+    def S(self, worker: Worker) -> float:
+        """The plain sum over all of the worker's votes of what their tasks say of them now."""
+        return sum((self.tasks[vote.task].mu[vote.label] for vote in worker.votes), 0.0)
+
+    def quality(self, worker: Worker) -> dict[str, float]:
+        S, n, prior = self.S(worker), len(worker.votes), self.config.worker_prior
+        lower, upper = model.interval(S, n, prior)
+        return {"accuracy": model.accuracy(S, n, prior), "lower": lower, "upper": upper}
+
+    # --- tasks --------------------------------------------------------------------------------
+
+    def prior_of(self, task: Task) -> PerClass:
+        if task.prior is not None:
+            return task.prior
+        return dict(zip(self.config.classes, self.config.class_prior, strict=True))
+
+    def counting(self, task: Task) -> list[tuple[str, float]]:
+        """(label, p) of the votes that count, in order of arrival."""
+        return [
+            (vote.label, vote.p) for vote in task.votes if not self.workers[vote.worker].blocked
+        ]
+
+    def limits(self, task: Task) -> Limits:
+        config = self.config
+        return Limits(
+            config.confidence,
+            config.min_labels,
+            config.max_labels if task.max_labels is None else task.max_labels,
+            config.ambiguity,
+            config.reopen_confidence,
+        )
+
+    def refresh_mu(self, task: Task, time: int) -> None:
+        """What the task says of its voters; they have changed where that has."""
+        old = task.mu
+        if task.gold is not None:
+            task.mu = model.one_hot(self.config.classes, task.gold)
+        else:
+            task.mu = model.softmax(model.log_weights(self.prior_of(task), self.counting(task)))
+        for vote in task.votes:
+            if old.get(vote.label) != task.mu[vote.label]:
+                self.workers[vote.worker].updated_at = time
+
+    def shadow(self, task: Task) -> PerClass:
+        """Stated as if the task were not gold, without any slope."""
+        return model.stated(self.prior_of(task), self.counting(task), self.config.doubt)
+
+    def refresh_stated(self, task: Task) -> None:
+        if task.gold is not None:
+            task.stated = model.one_hot(self.config.classes, task.gold)
+            return
+        q = self.shadow(task)
+        task.stated = model.sloped(q, self.b) if self.records else q
+
+    # --- calibration --------------------------------------------------------------------------
+
+    def refresh_record(self, task: Task) -> None:
+        """Replaces the record of a task that is gold; removes that of one which is not."""
+        if not self.config.calibrate:
+            return
+        had = self.records.pop(task.name, None) is not None
+        votes = self.counting(task)
+        if task.gold is not None and len(votes) >= 2:
+            q = self.shadow(task)
+            top = model.top_of(q)
+            self.records[task.name] = (model.logit(q[top]), int(top == task.gold))
+            if len(self.records) > MAX_RECORDS:
+                del self.records[next(iter(self.records))]
+        elif not had:
+            return
+        self.learn()
+
+    def drop_records(self) -> None:
+        self.records.clear()
+        self.learn()
+
+    def learn(self) -> None:
+        if self.records:
+            self.b = model.learn_slope(self.records, self.b, len(self.config.classes))
+        else:
+            self.b = 1.0
+
+    # --- configuration ------------------------------------------------------------------------
+
+    def named_classes(self) -> set[str]:
+        """Classes that cannot be removed."""
+        named = {vote.label for vote in self.present.values()}
+        for task in self.tasks.values():
+            if task.gold is not None:
+                named.add(task.gold)
+            if task.status == "adjudicated" and task.label is not None:
+                named.add(task.label)
+        return named
+
+    def conflict(self, new: Config) -> str | None:
+        """Why this project cannot become that one."""
+        old = self.config
+        if new.kind != old.kind:
+            return "the kind cannot change"
+        gone = self.named_classes() - set(new.classes)
+        if gone:
+            return f"votes or gold name {sorted(gone)}"
+        if new.kind == "ordinal" and common(new.classes, old.classes) != common(
+            old.classes, new.classes
+        ):
+            return "the order of the classes cannot change"
+        return None
+
+    def configure(self, new: Config) -> None:
+        same_set = set(new.classes) == set(self.config.classes)
+        self.config = new
+        for task in self.tasks.values():
+            if task.prior is not None:
+                own = task.prior
+                task.prior = {name: own[name] for name in new.classes} if same_set else None
+        if not new.calibrate:
+            self.drop_records()
+
+
+def common(these: Sequence[str], others: Sequence[str]) -> list[str]:
+    return [name for name in these if name in others]
