@@ -2,7 +2,7 @@
 # More arguments: make test ARGS="-k kafka -x"
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,\
-	$(shell $(p) -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+	$(shell $(p) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
 VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
