@@ -20,10 +20,7 @@ from .ids import Id, as_id
 from .instants import Instant, parse_instant
 from .records import Headers
 
-TYPES: dict[str, type] = {
-    str(kind.__struct_config__.tag): kind  # type: ignore[attr-defined]
-    for kind in get_args(Wire)
-}
+TYPES: dict[str, type] = {str(kind.__struct_config__.tag): kind for kind in get_args(Wire)}
 """Every inbound type by its name on the wire."""
 
 STRUCTURED = b"application/cloudevents+json"
@@ -89,7 +86,7 @@ def _slow(value: bytes, headers: Headers) -> Event:
     known = TYPES[kind].__struct_fields__  # type: ignore[attr-defined]
     checked = {name: fields[name] for name in known if name in fields}
     try:
-        event = msgspec.convert(checked | {"type": kind}, TYPES[kind], dec_hook=_hook)
+        event: Any = msgspec.convert(checked | {"type": kind}, TYPES[kind], dec_hook=_hook)
     except msgspec.ValidationError as error:
         raise InputError(DeadCode.INVALID_FIELD, _told(error)) from None
     except (ValueError, OverflowError, RecursionError) as error:

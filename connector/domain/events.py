@@ -99,7 +99,9 @@ class WorkerUnblocked(_Event, tag="worker.unblocked", kw_only=True, gc=False):
     reason: str | UnsetType = UNSET
 
 
-class ProjectDeclared(Declaration, tag_field="type", tag="project.declared", kw_only=True):
+class ProjectDeclared(
+    Declaration, tag_field="type", tag="project.declared", frozen=True, kw_only=True
+):
     """The whole configuration of a project, as written; `Declared` is what the engine gets."""
 
     project: Id

@@ -26,6 +26,8 @@ class RecordRow(NamedTuple):
     task_id: int
     z: float
     hit: bool
+    place: int
+    """`TaskRow.record_seq`."""
 
 
 class Storage(Protocol):

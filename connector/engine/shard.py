@@ -1,0 +1,241 @@
+"""The fold of one partition's log: records in, `Changes` out.
+
+A shard holds the projects that live on its partition.  `apply` takes one record after the other;
+`collect` hands over what they changed.  What a shard does depends on the records alone, never on
+how they were batched, on what happened to be in memory, or on any clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from connector.domain.config import ProjectConfig
+from connector.domain.errors import DeadCode, InputError
+from connector.domain.events import Declared, Event
+from connector.domain.records import Cursor, Outgoing, Record, TopicPartition
+from connector.domain.rows import Changes, DeadRow, HistoryRow, ProgressRow
+
+from . import rows
+from .declare import redeclared
+from .handlers import HANDLERS
+from .messages import Cause, Topics, dead_letter
+from .project import Project
+from .storage import Storage
+from .turn import Outcome, Turn
+
+HELD_DIRTY = 5000
+"""Changed tasks that one record may hold in memory before they are saved in between."""
+
+
+class Shard:
+    """State of one partition.
+
+    Args:
+        source: the partition.
+        progress: as it was stored, None for a partition whose first record is still to come.
+        topics: where messages go.
+        held: objects that may stay in memory between batches; above it the working sets are
+            dropped and read again as they are needed.
+        publish_from: messages of records before this offset are known to be out and are not
+            made again (`run --rebuild`).
+    """
+
+    def __init__(
+        self,
+        source: TopicPartition,
+        progress: ProgressRow | None,
+        topics: Topics,
+        *,
+        held: int = 200_000,
+        publish_from: Cursor | None = None,
+    ) -> None:
+        self.source = source
+        row = progress or ProgressRow(source.topic, source.partition, 0, 0, 0, 0, 0, 0, 0)
+        self.next_offset = row.next_offset
+        self.time = row.time
+        self.received = row.received
+        self.counters = {
+            Outcome.APPLIED: row.applied,
+            Outcome.DUPLICATE: row.duplicates,
+            Outcome.STALE: row.stale,
+        }
+        self.dead_count = row.dead
+        self.topics = topics
+        self.held = held
+        self.publish_from = publish_from
+        self.projects: dict[str, Project] = {}
+        self._elsewhere: dict[str, TopicPartition | None] = {}
+        self._outgoing: list[Outgoing] = []
+        self._history: list[HistoryRow] = []
+        self._dead: list[DeadRow] = []
+
+    # -- look-ups
+
+    def prefetch(self, storage: Storage, events: Iterable[Event | InputError]) -> None:
+        """Bring in what the coming records name, in a few look-ups a project."""
+        self._elsewhere.clear()
+        named: dict[str, tuple[set[str], set[str], set[str]]] = {}
+        for e in events:
+            if isinstance(e, InputError):
+                continue
+            sets = named.get(e.project)
+            if sets is None:
+                sets = named[e.project] = (set(), set(), set())
+            for field, names in zip(("task", "worker", "annotation_id"), sets, strict=True):
+                value = getattr(e, field, None)
+                if isinstance(value, str):
+                    names.add(value)
+        for name, (tasks, workers, annotations) in named.items():
+            project = self._project(storage, name)
+            if project is not None:
+                project.prefetch(storage, tasks, workers, annotations)
+
+    def _project(self, storage: Storage, name: str) -> Project | None:
+        found = self.projects.get(name)
+        if found is None and name not in self._elsewhere:
+            row = storage.project(name)
+            if row is None:
+                self._elsewhere[name] = None
+            elif (row.topic, row.partition) != self.source:
+                self._elsewhere[name] = TopicPartition(row.topic, row.partition)
+            else:
+                found = self.projects[name] = Project.from_row(row, storage)
+        return found
+
+    # -- the fold
+
+    def apply(self, storage: Storage, record: Record, event: Event | InputError) -> None:
+        """Fold one record in. Records come in order of offset."""
+        self.next_offset = record.offset + 1
+        self.received += 1
+        if record.timestamp > self.time:
+            self.time = record.timestamp
+        cause = Cause(record.topic, record.partition, record.offset)
+        try:
+            if isinstance(event, InputError):
+                raise event
+            outcome = self._judge(storage, cause, event)
+        except InputError as error:
+            self._bury(record, error)
+        else:
+            self.counters[outcome] += 1
+
+    def _judge(self, storage: Storage, cause: Cause, event: Event) -> Outcome:
+        project = self._project(storage, event.project)
+        if project is None:
+            home = self._elsewhere[event.project]
+            if home is not None:
+                raise InputError(
+                    DeadCode.WRONG_PARTITION,
+                    f"project {event.project[:80]!r} lives on {home.topic}/{home.partition}; the"
+                    " usual cause is a producer whose partitioner is not murmur2, as Kafka's own"
+                    " is",
+                )
+            if isinstance(event, Declared):
+                self._declare(event.project, event.config)
+                return Outcome.APPLIED
+            raise InputError(
+                DeadCode.UNKNOWN_PROJECT,
+                f"project {event.project[:80]!r} is not declared; `crowdresolve project apply`"
+                " declares it, `crowdresolve dead redrive` then sends this again",
+            )
+        turn = Turn(
+            project,
+            storage,
+            cause,
+            self.time,
+            self.topics,
+            self._outgoing,
+            self._history,
+            lambda: self._relieve(storage),
+        )
+        if isinstance(event, Declared):
+            return redeclared(turn, event.config)
+        return HANDLERS[type(event)](turn, event)
+
+    def _declare(self, name: str, config: ProjectConfig) -> None:
+        project = Project(name, config, self.source.topic, self.source.partition)
+        project.declared_at = self.time
+        project.dirty = True
+        self.projects[name] = project
+        del self._elsewhere[name]
+
+    def _bury(self, record: Record, error: InputError) -> None:
+        self.dead_count += 1
+        text = str(error)
+        self._dead.append(
+            DeadRow(
+                record.topic,
+                record.partition,
+                record.offset,
+                self.time,
+                error.code.value,
+                text,
+                -1 if record.value is None else len(record.value),
+            )
+        )
+        self._outgoing.append(dead_letter(record, error, self.topics.dead, 0))
+
+    # -- what it changed
+
+    def collect(self) -> Changes:
+        """What changed since the last call; the shard goes on from there."""
+        changes = Changes(self.source, self._progress())
+        for p in self.projects.values():
+            if not (p.dirty or p.dirty_tasks or p.dirty_workers or p.dirty_pairs):
+                if not p.dirty_annotations:
+                    continue
+            if p.dirty or not p.stored:
+                changes.projects.append(p.row())
+            records = p.calibration.records
+            for t in p.dirty_tasks.values():
+                row = rows.task_row(p.id, t, records.get(t.id))
+                (changes.tasks if t.stored else changes.new_tasks).append(row)
+                t.stored = True
+            workers = list(p.dirty_workers.values())
+            for w, worker_row in zip(workers, p.worker_rows(workers), strict=True):
+                (changes.workers if w.stored else changes.new_workers).append(worker_row)
+                w.stored = True
+            for (task_id, worker_id), new in p.dirty_pairs.items():
+                pair = rows.pair_row(p.id, p.held_task(task_id), worker_id)
+                (changes.new_pairs if new else changes.pairs).append(pair)
+            for a in p.dirty_annotations.values():
+                changes.annotations.append(rows.annotation_row(p.id, a))
+            p.saved()
+        changes.outgoing, self._outgoing = self._due(), []
+        changes.history, self._history = self._history, []
+        changes.dead, self._dead = self._dead, []
+        return changes
+
+    def _progress(self) -> ProgressRow:
+        return ProgressRow(
+            self.source.topic,
+            self.source.partition,
+            self.next_offset,
+            self.time,
+            self.received,
+            self.counters[Outcome.APPLIED],
+            self.counters[Outcome.DUPLICATE],
+            self.counters[Outcome.STALE],
+            self.dead_count,
+        )
+
+    def _due(self) -> list[Outgoing]:
+        start = self.publish_from
+        if start is None:
+            return self._outgoing
+        return [o for o in self._outgoing if (o.offset, o.sequence) >= start]
+
+    def settle_memory(self) -> None:
+        """Between batches: drop the working sets where they have grown too large."""
+        if sum(p.held for p in self.projects.values()) > self.held:
+            for p in self.projects.values():
+                p.forget()
+
+    def _relieve(self, storage: Storage) -> None:
+        """In the middle of a record that touches many tasks: save, and drop saved tasks."""
+        if sum(len(p.dirty_tasks) for p in self.projects.values()) < HELD_DIRTY:
+            return
+        storage.save(self.collect())
+        for p in self.projects.values():
+            p.forget_tasks()

@@ -1,0 +1,188 @@
+"""The engine's working objects: what `aggregators.streaming` computes on, and what rules need."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from aggregators.streaming import TaskState, VoteState, WorkerState
+
+OPEN = "open"
+CONFIDENT = "confident"
+CAPPED = "capped"
+AMBIGUOUS = "ambiguous"
+GOLD = "gold"
+ADJUDICATED = "adjudicated"
+
+FAST_SBIC = "fast_sbic"
+
+
+class Worker(WorkerState):
+    """A worker of one project.
+
+    Attributes:
+        id: counts from 1 in order of first appearance.
+        resolved: the worker's present votes on resolved tasks.
+        agreed: those of them that equal the task's label.
+        mark: the last of 1, 2, 5, 10, ... votes that the history has a row for.
+        updated_at: microseconds, when S, n or blocked last changed.
+    """
+
+    __slots__ = (
+        "agreed",
+        "block_reason",
+        "blocked",
+        "id",
+        "mark",
+        "name",
+        "resolved",
+        "stored",
+        "updated_at",
+    )
+
+    def __init__(self, id: int, name: str) -> None:
+        super().__init__()
+        self.id = id
+        self.name = name
+        self.blocked = False
+        self.block_reason: str | None = None
+        self.resolved = 0
+        self.agreed = 0
+        self.mark = 0
+        self.updated_at = 0
+        self.stored = False
+
+
+class Vote(VoteState):
+    """A present vote, with what later votes and retractions are compared to.
+
+    Attributes:
+        arrival: its number among the project's votes, the order in which weights are summed.
+        offset: of the record that brought it.
+    """
+
+    __slots__ = ("annotation_id", "arrival", "at", "offset", "revision")
+
+    worker: Worker
+
+    def __init__(
+        self,
+        worker: Worker,
+        x: int,
+        *,
+        arrival: int,
+        offset: int,
+        revision: int | None,
+        at: int | None,
+        annotation_id: str | None,
+        p: float = 0.0,
+    ) -> None:
+        super().__init__(worker, x, p, counts=not worker.blocked)
+        self.arrival = arrival
+        self.offset = offset
+        self.revision = revision
+        self.at = at
+        self.annotation_id = annotation_id
+
+
+class Memory:
+    """What stays of a pair or an annotation_id beside its present vote.
+
+    Attributes:
+        gone: a retraction is remembered; `revision` and `at` are its fields.
+        skipped: never assign this task to this worker again.
+        voted: the pair has ever voted (it used up budget).
+    """
+
+    __slots__ = ("at", "gone", "revision", "skipped", "voted")
+
+    def __init__(
+        self,
+        *,
+        gone: bool = False,
+        revision: int | None = None,
+        at: int | None = None,
+        skipped: bool = False,
+        voted: bool = False,
+    ) -> None:
+        self.gone = gone
+        self.revision = revision
+        self.at = at
+        self.skipped = skipped
+        self.voted = voted
+
+
+class Annotation:
+    """An annotation_id: the (task, worker) that it belongs to, by number, and its retraction."""
+
+    __slots__ = ("id", "memory", "task_id", "worker_id")
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.task_id: int | None = None
+        self.worker_id: int | None = None
+        self.memory = Memory()
+
+
+class Task(TaskState):
+    """A task of one project.
+
+    Attributes:
+        id: counts from 1 in order of first appearance.
+        prior: its own prior, scaled to sum 1, or None for the project's.
+        run: the reconciliation run that `base` comes from, or None: base is the log prior.
+        label: what `task_labels` shows: the resolved label, or the present top, or None.
+        probabilities: JSON of the stated probabilities by class name.
+        counted: distinct workers whose votes count.
+        memories: by worker number, only for pairs that have something to remember.
+        record: calibration record (z, hit) of a gold task.
+    """
+
+    __slots__ = (
+        "algorithm",
+        "confidence",
+        "counted",
+        "id",
+        "label",
+        "max_labels",
+        "memories",
+        "name",
+        "prior",
+        "priority",
+        "probabilities",
+        "resolved_at",
+        "run",
+        "status",
+        "stored",
+        "updated_at",
+        "version",
+        "withdrawn",
+    )
+
+    votes: dict[Hashable, Any]
+
+    def __init__(self, id: int, name: str, base: list[float]) -> None:
+        super().__init__(base)
+        self.id = id
+        self.name = name
+        self.priority = 0.0
+        self.max_labels: int | None = None
+        self.prior: tuple[float, ...] | None = None
+        self.run: int | None = None
+        self.withdrawn = False
+        self.status = OPEN
+        self.label: int | None = None
+        self.confidence = 0.0
+        self.probabilities = b"{}"
+        self.counted = 0
+        self.version = 0
+        self.algorithm = FAST_SBIC
+        self.resolved_at: int | None = None
+        self.updated_at = 0
+        self.memories: dict[int, Memory] = {}
+        self.stored = False
+
+    @property
+    def resolved(self) -> bool:
+        """Whether a label has gone out that still stands."""
+        return self.status != OPEN

@@ -1,0 +1,274 @@
+"""One record's turn: what a handler may do to tasks and workers, and what follows from it.
+
+A handler checks everything first and then changes state through this object alone, so that what
+must hold after any change (S current, rows marked, one message per task) is said in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+import msgspec
+
+from aggregators.confidence import stated, top, vote_counts
+from aggregators.streaming import cast, set_truth, settle, withdraw
+from connector.domain.records import Outgoing
+from connector.domain.rows import HistoryRow
+
+from .messages import Cause, Topics, cloudevent_headers, label_message
+from .project import Project, beta_interval
+from .resolve import REOPENED, Standing, judge
+from .state import Annotation, Task, Vote, Worker
+from .storage import Storage
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Outcome(Enum):
+    """What became of a record that could be used."""
+
+    APPLIED = "applied"
+    DUPLICATE = "duplicate"
+    STALE = "stale"
+
+
+class Turn:
+    """The application of one record to one project."""
+
+    __slots__ = (
+        "cause",
+        "history",
+        "outgoing",
+        "project",
+        "relieve",
+        "sequence",
+        "storage",
+        "time",
+        "topics",
+    )
+
+    def __init__(
+        self,
+        project: Project,
+        storage: Storage,
+        cause: Cause,
+        time: int,
+        topics: Topics,
+        outgoing: list[Outgoing],
+        history: list[HistoryRow],
+        relieve: Callable[[], None],
+    ) -> None:
+        self.project = project
+        self.storage = storage
+        self.cause = cause
+        self.time = time
+        self.topics = topics
+        self.outgoing = outgoing
+        self.history = history
+        self.relieve = relieve
+        """Called between chunks of a record that touches many tasks: may save and drop some."""
+        self.sequence = 0
+
+    # -- what comes to be
+
+    def task(self, name: str) -> Task:
+        """The task, made if this record names it first."""
+        p = self.project
+        t = p.task(self.storage, name)
+        if t is None:
+            t = p.new_task(name)
+            self.show(t)
+            self.changed(t)
+        return t
+
+    def worker(self, name: str) -> Worker:
+        """The worker, made if this record names it first."""
+        w = self.project.worker(self.storage, name)
+        if w is None:
+            w = self.project.new_worker(name)
+            w.updated_at = self.time
+        return w
+
+    def annotation(self, id: str) -> Annotation:
+        """The annotation_id, noted if this record names it first."""
+        p = self.project
+        a = p.annotation(self.storage, id)
+        if a is None:
+            a = p.new_annotation(id)
+        p.dirty_annotations[id] = a
+        return a
+
+    # -- changes
+
+    def cast(self, task: Task, vote: Vote) -> None:
+        """Apply a vote of a worker who has none on the task."""
+        p = self.project
+        worker = vote.worker
+        p.touch_pair(task, worker.id)
+        p.arrivals += 1
+        p.uses[vote.x] += 1
+        p.dirty = True
+        before = task.mu
+        cast(task, worker.id, worker, vote, p.config.alpha, p.config.beta)
+        if task.resolved:
+            worker.resolved += 1
+            worker.agreed += vote.x == task.label
+        self.moved(task, before)
+        self.worker_changed(worker)
+        mark = _mark(worker.n)
+        if mark > worker.mark:
+            worker.mark = mark
+            self._note_history(worker)
+
+    def withdraw(self, task: Task, worker_id: int) -> Vote:
+        """Take a present vote out."""
+        p = self.project
+        p.touch_pair(task, worker_id)
+        before = task.mu
+        vote: Vote = withdraw(task, worker_id)  # type: ignore[assignment]
+        p.uses[vote.x] -= 1
+        p.dirty = True
+        if task.resolved:
+            vote.worker.resolved -= 1
+            vote.worker.agreed -= vote.x == task.label
+        self.moved(task, before)
+        self.worker_changed(vote.worker)
+        return vote
+
+    def set_truth(self, task: Task, truth: int | None) -> None:
+        """Fix the task's posterior to its truth, or free it."""
+        p = self.project
+        for x, by in ((task.truth, -1), (truth, 1)):
+            if x is not None:
+                p.uses[x] += by
+        p.dirty = True
+        before = task.mu
+        set_truth(task, truth)
+        self.moved(task, before)
+
+    def settle(self, task: Task) -> None:
+        """Sum the task's weights anew after its base or the weight of votes changed."""
+        before = task.mu
+        settle(task)
+        self.moved(task, before)
+
+    def moved(self, task: Task, before: list[float]) -> None:
+        """Mark the workers whose S moved with the task's posterior."""
+        if task.mu is not before:
+            dirty, now = self.project.dirty_workers, self.time
+            for id, v in task.votes.items():
+                dirty[id] = v.worker  # type: ignore[index]
+                v.worker.updated_at = now
+
+    def worker_changed(self, worker: Worker) -> None:
+        """Mark a worker's row."""
+        worker.updated_at = self.time
+        self.project.dirty_workers[worker.id] = worker
+
+    def changed(self, task: Task) -> None:
+        """Mark a task's row."""
+        task.updated_at = self.time
+        self.project.dirty_tasks[task.id] = task
+
+    # -- what follows
+
+    def record_gold(self, task: Task) -> None:
+        """Bring the task's calibration record up to date, before the task is judged."""
+        p = self.project
+        if not p.config.calibrate:
+            return
+        if task.truth is None and task.id not in p.calibration.records:
+            return
+        for id in p.calibration.update(task, p.prior_of(task), p.config.doubt, p.b0):
+            t = p.task_numbered(self.storage, id)
+            p.dirty_tasks[t.id] = t
+        p.dirty = True
+
+    def judge(self, task: Task, expert: int | None = None) -> None:
+        """Apply the resolution rules to a touched task; sends at most one message."""
+        p = self.project
+        config = p.config
+        counts = vote_counts(task)
+        n = sum(counts.values())
+        if task.truth is not None:
+            q, x = task.mu, task.truth
+        else:
+            q = p.calibration.apply(stated(task.m, counts, p.prior_of(task), config.doubt, task.mu))
+            x = top(q)
+        maximum = task.max_labels if task.max_labels is not None else config.max_labels
+        standing = Standing(task.status, task.label, x, q[x], n, task.truth, expert, maximum)
+        verdict = judge(standing, config)
+        task.counted = n
+        task.probabilities = _encode(dict(zip(config.classes, q, strict=True)))
+        if verdict is None:
+            if not task.resolved:
+                task.label = x if n else None
+                task.confidence = q[x]
+            elif task.label is not None:
+                task.confidence = q[task.label]
+        else:
+            self._stand(
+                task, verdict.status, verdict.label if n or task.truth is not None else None
+            )
+            task.confidence = q[verdict.label]
+            task.version += 1
+            task.resolved_at = None if verdict.message == REOPENED else self.time
+            self._send(verdict.message, task)
+        self.changed(task)
+
+    def show(self, task: Task) -> None:
+        """What a task without votes says of itself."""
+        prior = self.project.prior_of(task)
+        task.confidence = max(prior)
+        task.probabilities = _encode(dict(zip(self.project.config.classes, prior, strict=True)))
+
+    def _stand(self, task: Task, status: str, label: int | None) -> None:
+        """Give the task another status or label, and its voters their agreement with it."""
+        was, old = task.resolved, task.label
+        task.status, task.label = status, label
+        now = task.resolved
+        if (was, old) == (now, label) or not (was or now):
+            return
+        dirty = self.project.dirty_workers
+        for v in task.votes.values():
+            w: Worker = v.worker
+            w.resolved += now - was
+            w.agreed += (now and v.x == label) - (was and v.x == old)
+            dirty[w.id] = w
+
+    def _send(self, kind: str, task: Task) -> None:
+        config = self.project.config
+        label = None if task.label is None else config.classes[task.label]
+        key, value = label_message(kind, self.project.name, task, label, self.cause)
+        self.emit(kind, self.topics.resolved, key, value)
+
+    def emit(self, kind: str, topic: str, key: bytes, value: bytes) -> None:
+        """Add a message, with the next sequence number of this record."""
+        headers = cloudevent_headers(kind, self.cause, self.sequence, self.topics.source, self.time)
+        self.outgoing.append(Outgoing(self.cause.offset, self.sequence, topic, key, value, headers))
+        self.sequence += 1
+
+    def _note_history(self, worker: Worker) -> None:
+        config = self.project.config
+        a, b = worker.S + config.alpha, worker.n - worker.S + config.beta
+        (lower,), (upper,) = beta_interval([a], [b])
+        self.history.append(
+            HistoryRow(
+                self.project.id,
+                worker.id,
+                worker.n,
+                self.time,
+                worker.accuracy(config.alpha, config.beta),
+                lower,
+                upper,
+            )
+        )
+
+
+def _mark(n: int) -> int:
+    """``n`` if it is one of 1, 2, 5, 10, 20, 50, 100, ..., else 0."""
+    tens = n
+    while tens % 10 == 0 and tens:
+        tens //= 10
+    return n if tens in (1, 2, 5) else 0

@@ -1,0 +1,48 @@
+"""Workers whose votes stop weighing, and weigh again."""
+
+from __future__ import annotations
+
+from connector.domain.events import WorkerBlocked, WorkerUnblocked
+
+from .state import Worker
+from .turn import Outcome, Turn
+
+
+def blocked(turn: Turn, e: WorkerBlocked) -> Outcome:
+    """`worker.blocked`: the votes leave their tasks' m, r, c and n, though not n_j and S_j."""
+    worker = turn.worker(e.worker)
+    if worker.blocked:
+        return Outcome.DUPLICATE
+    _weigh(turn, worker, False)
+    worker.blocked = True
+    worker.block_reason = e.reason if isinstance(e.reason, str) else None
+    turn.worker_changed(worker)
+    return Outcome.APPLIED
+
+
+def unblocked(turn: Turn, e: WorkerUnblocked) -> Outcome:
+    """`worker.unblocked`: the votes come back with the weight that they have."""
+    worker = turn.project.worker(turn.storage, e.worker)
+    if worker is None or not worker.blocked:
+        return Outcome.DUPLICATE
+    _weigh(turn, worker, True)
+    worker.blocked = False
+    worker.block_reason = None
+    turn.worker_changed(worker)
+    return Outcome.APPLIED
+
+
+def _weigh(turn: Turn, worker: Worker, counts: bool) -> None:
+    """Put the worker's votes in or out, task by task in order of first appearance.
+
+    `worker.blocked` changes only afterwards: tasks that are still to be loaded must come in as
+    they were, or their voters' S would miss the change.
+    """
+    p = turn.project
+    for tasks in p.chunks_of_tasks(turn.storage, p.task_ids_of(turn.storage, worker)):
+        for task in tasks:
+            task.votes[worker.id].counts = counts
+            turn.settle(task)
+            turn.record_gold(task)
+            turn.judge(task)
+        turn.relieve()
