@@ -1,1 +1,55 @@
-"""Truth inference for crowdsourced labels: pure numerics, no I/O."""
+"""Truth inference for crowdsourced labels: pure numerics, no I/O.
+
+    >>> from aggregators import MajorityVote
+    >>> MajorityVote().fit_predict((["t", "t"], ["a", "b"], [1, 1])).tolist()
+    [1]
+
+Every class is imported when it is first asked for, so that a service which needs one of them does
+not wait for the compiler and the linear algebra behind the others.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Aggregator, NotFittedError
+    from .fast_sbic import FastSBIC
+    from .majority import MajorityVote
+
+    METHODS: dict[str, type[Aggregator]]
+
+_NAMES = {
+    "fast_sbic": ("FastSBIC", "fast_sbic"),
+    "majority": ("MajorityVote", "majority"),
+}
+"""Name of the method (as `crowdresolve replay --algorithm` has it) -> class, module."""
+
+_HOMES = dict(_NAMES.values()) | {
+    "Aggregator": "base",
+    "NotFittedError": "base",
+}
+
+__all__ = [
+    "METHODS",
+    "Aggregator",
+    "FastSBIC",
+    "MajorityVote",
+    "NotFittedError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "METHODS":
+        value: Any = {key: __getattr__(cls) for key, (cls, _) in _NAMES.items()}
+    elif name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,138 @@
+"""Votes as the algorithms see them: three columns of codes, and the ids that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._frames import Kind, columns, factorize_all, kind_of, values_of
+from ._types import Ids, IntArray
+
+
+@dataclass(frozen=True)
+class Votes:
+    """One row per counting vote, in order of arrival; no (task, worker) pair twice.
+
+    Attributes:
+        task: length V, codes 0..M-1 in order of first appearance.
+        worker: length V, codes 0..N-1 in order of first appearance.
+        label: length V, codes 0..K-1 in the order of ``classes``.
+        tasks: the M ids of tasks.
+        workers: the N ids of workers.
+        classes: the K classes, as declared, else sorted.
+        kind: what the results shall be made of.
+    """
+
+    task: IntArray
+    worker: IntArray
+    label: IntArray
+    tasks: Ids
+    workers: Ids
+    classes: list[Any]
+    kind: Kind = field(default="arrays")
+
+    @property
+    def V(self) -> int:
+        """Number of votes."""
+        return len(self.task)
+
+    @property
+    def M(self) -> int:
+        """Number of tasks."""
+        return len(self.tasks)
+
+    @property
+    def N(self) -> int:
+        """Number of workers."""
+        return len(self.workers)
+
+    @property
+    def K(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    def per_task(self) -> IntArray:
+        """M x K counts of votes."""
+        flat = np.bincount(self.task * self.K + self.label, minlength=self.M * self.K)
+        return flat.reshape(self.M, self.K)
+
+    def per_worker(self) -> IntArray:
+        """Length N, votes of each worker."""
+        return np.bincount(self.worker, minlength=self.N)
+
+
+def read_votes(
+    data: Any, worker: Any = None, label: Any = None, classes: Sequence[Any] | None = None
+) -> Votes:
+    """Encode the input; of a repeated (task, worker) the last row counts, at its place.
+
+    Args:
+        data: a pandas or polars table or a mapping with the columns task, worker, label, or a
+            tuple of the three, or the first of three columns.
+        worker: the second of three columns.
+        label: the third of three columns.
+        classes: the classes there are, in order; by default the sorted labels.
+
+    Raises:
+        ValueError: missing values, empty input, columns missing or of unequal length, a label
+            that is not among ``classes``, fewer than two or repeated ``classes``.
+    """
+    (tasks, workers, labels), kind = columns(data, worker, label)
+    (t, task_ids), (w, worker_ids), (x, seen) = factorize_all((tasks, workers, labels))
+    order = check_classes(classes) if classes is not None else sort_classes(values_of(seen))
+    keep = last_of_each_pair(t, w, len(worker_ids))
+    if keep is not None:
+        t, w, x = t[keep], w[keep], x[keep]
+    position = {c: i for i, c in enumerate(order)}
+    unknown = [c for c in values_of(seen) if c not in position]
+    if unknown:
+        raise ValueError(f"label {unknown[0]!r} is not one of the classes {order!r}")
+    codes = np.array([position[c] for c in values_of(seen)], dtype=np.int64)
+    x = codes[x]
+    if keep is not None and classes is None:
+        # a class that only replaced votes named is none
+        used = np.bincount(x, minlength=len(order)) > 0
+        x = (np.cumsum(used) - 1)[x]
+        order = [c for c, u in zip(order, used, strict=True) if u]
+    return Votes(t, w, x, task_ids, worker_ids, order, kind)
+
+
+def check_classes(classes: Sequence[Any]) -> list[Any]:
+    """Declared classes as a list.
+
+    Raises:
+        ValueError: fewer than two, repeated, or missing values.
+    """
+    if isinstance(classes, str):
+        raise ValueError(f"classes must be a sequence of classes, not the string {classes!r}")
+    order = values_of(classes) if kind_of(classes) != "arrays" else list(classes)
+    order = [c.item() if isinstance(c, np.generic) else c for c in order]
+    if any(c is None or c != c for c in order):
+        raise ValueError("classes must not contain None or NaN")
+    if len(set(order)) != len(order):
+        raise ValueError(f"classes are repeated: {order!r}")
+    if len(order) < 2:
+        raise ValueError(f"at least two classes are needed, got {order!r}")
+    return order
+
+
+def sort_classes(labels: list[Any]) -> list[Any]:
+    """Classes in their natural order; mixed types by type, then by text."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=lambda c: (type(c).__name__, str(c)))
+
+
+def last_of_each_pair(task: IntArray, worker: IntArray, workers: int) -> IntArray | None:
+    """Rows that count, ascending, or None where no pair is repeated."""
+    key = task * workers + worker
+    ordered = np.sort(key)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    rows = np.argsort(key, kind="stable")
+    last = np.append(key[rows][1:] != key[rows][:-1], True)
+    return np.sort(rows[last])
