@@ -183,7 +183,7 @@ class PlainFold:
         new = Vote(task.name, worker.name, vote.label, vote.stamp, annotation_id, p)
         task.votes.append(new)
         worker.votes.append(new)
-        worker.updated_at = self._time
+        worker.changed(self._time)
         project.present[pair] = new
         project.ever_voted.add(pair)
         project.skips.discard(pair)
@@ -234,7 +234,7 @@ class PlainFold:
             project.id_retractions[vote.annotation_id] = newest(filled, last)
         self._remove(project, vote)
         worker = project.workers[vote.worker]
-        worker.updated_at = self._time
+        worker.changed(self._time)
         if not worker.blocked:
             self._touch(project, project.tasks[vote.task])
         return APPLIED
@@ -310,7 +310,7 @@ class PlainFold:
 
     def _set_blocked(self, project: Project, worker: Worker, blocked: bool) -> None:
         worker.blocked = blocked
-        worker.updated_at = self._time
+        worker.changed(self._time)
         voted = {vote.task for vote in worker.votes}
         for task in project.tasks.values():
             if task.name in voted:
@@ -326,7 +326,8 @@ class PlainFold:
         return project.tasks[name]
 
     def _worker(self, project: Project, name: str) -> Worker:
-        return project.workers.setdefault(name, Worker(name, self._time))
+        time = self._time
+        return project.workers.setdefault(name, Worker(name, time, time, time))
 
     def _remove(self, project: Project, vote: Vote) -> None:
         project.tasks[vote.task].votes.remove(vote)
@@ -429,6 +430,19 @@ class PlainFold:
     def worker_quality(self) -> list[Row]:
         return [
             views.worker_row(project, worker)
+            for project in self.projects.values()
+            for worker in project.workers.values()
+        ]
+
+    def worker_updates(self) -> list[Row]:
+        """Between which times `updated_at` of a worker may lie, as far as rounding decides."""
+        return [
+            {
+                "project": project.name,
+                "worker": worker.name,
+                "earliest": worker.surely_updated_at,
+                "latest": worker.touched_at,
+            }
             for project in self.projects.values()
             for worker in project.workers.values()
         ]

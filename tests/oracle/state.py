@@ -14,6 +14,7 @@ from .rules import Limits
 Pair = tuple[str, str]  # task, worker
 
 MAX_RECORDS = 500
+ROUNDING = 1e-12
 
 
 @dataclass(eq=False)
@@ -52,9 +53,16 @@ class Task:
 class Worker:
     name: str
     updated_at: int
+    # Where only rounding may have changed S, `updated_at` hangs on how S is computed: it lies
+    # between a change that nobody overlooks and the last event of any of the worker's tasks.
+    surely_updated_at: int
+    touched_at: int
     blocked: bool = False
     votes: list[Vote] = field(default_factory=list)  # in order of arrival
     milestones: set[int] = field(default_factory=set)
+
+    def changed(self, time: int) -> None:
+        self.updated_at = self.surely_updated_at = self.touched_at = time
 
 
 @dataclass(eq=False)
@@ -119,8 +127,13 @@ class Project:
         else:
             task.mu = model.softmax(model.log_weights(self.prior_of(task), self.counting(task)))
         for vote in task.votes:
-            if old.get(vote.label) != task.mu[vote.label]:
-                self.workers[vote.worker].updated_at = time
+            worker = self.workers[vote.worker]
+            before, now = old.get(vote.label), task.mu[vote.label]
+            worker.touched_at = time
+            if before != now:
+                worker.updated_at = time
+            if before is None or abs(before - now) > ROUNDING:
+                worker.surely_updated_at = time
 
     def shadow(self, task: Task) -> PerClass:
         """Stated as if the task were not gold, without any slope."""

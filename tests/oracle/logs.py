@@ -1,0 +1,476 @@
+"""Seeded random logs, made to be awkward: small pools of ids, so that everything collides."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .fold import Record
+
+Fields = dict[str, object]
+Id = str | int
+
+TASK_IDS: tuple[Id, ...] = (
+    *("t1", 2, "a/b", "50%", "50%25", "a%2Fb", "ümläut/任务", " t1", "T1", "a\u0301", "\u00e1"),
+    *(
+        "x" * 512,
+        '"quoted"\\',
+        "line\nbreak",
+        "0",
+        -7,
+        12345678901234567890123,
+        "😀",
+        "None",
+        "2.0",
+    ),
+)
+WORKER_IDS: tuple[Id, ...] = (
+    *("w1", "w2", 3, "w/4", "w%5", "anna", "björn", "工人", "w1 ", "W1", "w\u00a0", 10**30),
+    *("é" * 256, "null", "true", "w-17", "w-18", "w-19", "w-20", "'; DROP TABLE votes; --"),
+)
+PROJECT_IDS: tuple[Id, ...] = ("p", "q/r", 7, "s%", "プロジェクト", "u", "v", "w")
+CLASS_NAMES: tuple[Id, ...] = (0, 1, "maybe", "é/%", "yes", "no", "2", " ")
+
+# One instant in many spellings, and its neighbours to the microsecond.
+INSTANTS = (
+    *("2026-01-02T03:04:05Z", "2026-01-02t03:04:05z", "2026-01-02T04:04:05+01:00"),
+    *("2026-01-02T03:04:05.0000009Z", "2026-01-01T23:34:05-03:30", "2026-01-02T03:04:05.000001Z"),
+    *("2026-01-02T03:04:05.5-00:00", "1970-01-01T00:00:00Z", "2200-12-31T23:59:59.999999999Z"),
+    *("2026-01-02T03:04:06Z", "2026-01-02T03:04:07Z", "2026-01-03T00:00:00+23:59"),
+)
+
+NOT_JSON: tuple[bytes | None, ...] = (
+    *(None, b"", b" ", b"{", b"nonsense", b"[]", b'"text"', b"12", b"null", b"\xff\xfe{}"),
+    *(b'{"type":"annotation.submitted","x":"\xed\xa0\x80"}', b'{"type":"\xc3"}', b"\xef\xbb\xbf{}"),
+    *(b'{"type":"task.added","x":NaN}', b'{"type":"task.added","x":-Infinity}', b"{} {}"),
+    *(b"[" * 100_000, b'{"a":' * 100_000, b'{"type":"a\x00b"}', b"{'type':'task.added'}"),
+)
+NO_TYPES: tuple[object, ...] = ("", "annotation", "Task.added", "label.resolved", 1, None, [], {})
+NO_IDS: tuple[object, ...] = (
+    *("", True, False, None, 1.5, 1.0, [], {}, ["t1"], "x" * 513, "é" * 257, "a\0b", "\ud800"),
+    *(10**512, "x" * 5000),
+)
+NO_INSTANTS: tuple[object, ...] = (
+    *("", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02 03:04:05Z", "2026-02-30T00:00:00Z"),
+    *("2026-01-02T24:00:00Z", "2026-01-02T03:04:60Z", "2026-01-02T03:04Z", "2026-1-2T03:04:05Z"),
+    *("1969-12-31T23:59:59Z", "2201-01-01T00:00:00Z", "2200-12-31T23:59:59-01:00", 1767323045),
+    *("2026-01-02T03:04:05+24:00", "2026-01-02T03:04:05+00:60", "2026-01-02T03:04:05.Z", None),
+    *("1970-01-01T00:00:00+00:01", "2026-01-02T03:04:05Z\n", "٢٠٢٦-01-02T03:04:05Z", "99999-01-01"),
+    *("0000-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59", True),
+)
+NO_REVISIONS: tuple[object, ...] = (1.0, "1", None, True, 2**63, -(2**63) - 1, [1], 1e3)
+
+NO_TASKS: tuple[tuple[str, object], ...] = (
+    *(("prior", []), ("prior", None), ("prior", [1]), ("prior", [1] * 9), ("prior", [0, 1])),
+    *(("prior", [-1, 2]), ("prior", ["1", 1]), ("prior", {}), ("prior", [1e-320, 1e300])),
+    *(("max_labels", 0), ("max_labels", 2.0), ("max_labels", None), ("max_labels", 2**31)),
+    *(("priority", "1"), ("priority", True), ("priority", None), ("priority", 10**400)),
+)
+
+# What a declaration may not say: where, and the value.
+NO_CONFIGS: tuple[tuple[str, object], ...] = (
+    *(("kind", "unary"), ("kind", None), ("classes", ["a"]), ("classes", ["a", "a"])),
+    *(("classes", ["1", 1]), ("classes", "ab"), ("classes", ["a", None]), ("closed", 1)),
+    *(("model", None), ("model", []), ("resolve", None), ("assign", "uniform"), ("quality", 0)),
+    *(("model.worker_prior", [2]), ("model.worker_prior", [0, 1]), ("model.class_prior", [1])),
+    *(("model.worker_prior", [2, 1e7]), ("model.worker_prior", [1e-7, 1]), ("reconcile", False)),
+    *(("model.class_prior", [0, 1]), ("model.class_prior", None), ("resolve.confidence", 1.01)),
+    *(("resolve.confidence", None), ("resolve.doubt", 1), ("resolve.doubt", -0.1)),
+    *(("resolve.min_labels", 0), ("resolve.min_labels", 1.0), ("resolve.max_labels", 0)),
+    *(("resolve.max_labels", None), ("resolve.max_labels", 2**31), ("resolve.calibrate", 1)),
+    *(("resolve.ambiguity", 1.0), ("resolve.reopen_confidence", 0.9999), ("assign.budget", -1)),
+    *(("assign.policy", "fair"), ("assign.probes", "some"), ("assign.probes", -1)),
+    *(("assign.lease_seconds", 0), ("assign.gold_rate", 2), ("assign.skilled_after", 0.5)),
+    *(("assign.skilled_accuracy", "0.8"), ("assign.experts", "anna"), ("assign.experts", [""])),
+    *(("quality.block_spammers_after", -1), ("reconcile.algorithm", "magic")),
+    *(("reconcile.max_flip_fraction", True), ("resolve.confidence", 10**400)),
+)
+
+
+# Odd ones: at a threshold that votes meet exactly (1/2, 4/5, 1), rounding would decide.
+CONFIDENCES = (0.607, 0.713, 0.807, 0.893, 0.953, 0.997)
+
+
+@dataclass
+class ProjectMade:
+    """What the maker remembers of a project, so that most of its records mean something."""
+
+    name: Id
+    partition: int
+    declaration: Fields
+    truth: dict[Id, Id] = field(default_factory=dict)
+    sent: list[Fields] = field(default_factory=list)
+
+    @property
+    def classes(self) -> list[Id]:
+        classes = self.declaration["classes"]
+        assert isinstance(classes, list)
+        return classes
+
+
+def random_log(
+    seed: int,
+    size: int,
+    *,
+    projects: int = 2,
+    partitions: int = 1,
+    tasks: int = 6,
+    workers: int = 7,
+    bad: float = 0.06,
+    cloudevents: float = 0.1,
+    redeclare: float = 0.03,
+    gaps: float = 0.0,
+    start_ms: int = 1_767_000_000_000,
+) -> list[Record]:
+    """A log of `size` records over all partitions, the same for the same arguments.
+
+    Args:
+        seed: of everything random.
+        size: records, the first declarations included.
+        projects: 1 to 8; project i lives on partition i modulo `partitions`.
+        partitions: the records of each have rising offsets from 0.
+        tasks: of each project, 1 to 20.
+        workers: of each project, 1 to 20.
+        bad: share of records that are dead letters on purpose; others become so by chance.
+        cloudevents: share of records sent as CloudEvents, structured or binary.
+        redeclare: share of records that declare a project again.
+        gaps: share of records before which an offset is missing.
+        start_ms: timestamp of the first record.
+    """
+    maker = Maker(random.Random(seed), projects, partitions, tasks, workers)
+    maker.now, maker.cloudevents, maker.gaps = start_ms, cloudevents, gaps
+    records = []
+    for number in range(size):
+        if number < len(maker.projects):
+            project = maker.projects[number]
+            records.append(maker.record(project.partition, project.declaration, plain=True))
+        elif maker.rng.random() < bad:
+            records.append(maker.bad())
+        else:
+            records.append(maker.good(redeclare))
+    return records
+
+
+class Maker:
+    def __init__(
+        self, rng: random.Random, projects: int, partitions: int, tasks: int, workers: int
+    ) -> None:
+        self.rng = rng
+        self.partitions = partitions
+        self.tasks = TASK_IDS[:tasks]
+        self.workers = WORKER_IDS[:workers]
+        self.skill = {worker: rng.choice((0.3, 0.6, 0.8, 0.95)) for worker in self.workers}
+        self.projects = [
+            self.new_project(PROJECT_IDS[index], index % partitions) for index in range(projects)
+        ]
+        self.offsets = dict.fromkeys(range(partitions), 0)
+        self.now = 0
+        self.cloudevents = 0.0
+        self.gaps = 0.0
+
+    # --- records ------------------------------------------------------------------------------
+
+    def record(self, partition: int, fields: Fields, *, plain: bool = False) -> Record:
+        if plain or self.rng.random() >= self.cloudevents:
+            return self.raw(partition, encode(fields, self.rng), self.some_headers())
+        outer: Fields = {"specversion": "1.0", "id": "x", "source": "/platform"}
+        form = self.rng.randrange(4)
+        if form == 0:  # structured, the type outside
+            inner = {name: value for name, value in fields.items() if name != "type"}
+            body = outer | {"type": fields["type"], "data": inner}
+            kind = b"application/cloudevents+json; charset=utf-8"
+            return self.raw(partition, encode(body, self.rng), (("content-type", kind),))
+        if form == 1:  # structured, recognised by its fields; the inner type counts
+            body = outer | {"type": "com.example.other", "data": fields, "time": INSTANTS[0]}
+            return self.raw(partition, encode(body, self.rng))
+        headers: tuple[tuple[str, bytes | None], ...] = (("ce_specversion", b"1.0"),)
+        if form == 2 and isinstance(fields["type"], str):  # binary, the type in its header
+            inner = {name: value for name, value in fields.items() if name != "type"}
+            headers += (("ce_type", fields["type"].encode()), ("content-type", b"application/json"))
+            return self.raw(partition, encode(inner, self.rng), headers)
+        headers += (("ce_type", b"com.example.other"),)
+        return self.raw(partition, encode(fields, self.rng), headers)
+
+    def raw(
+        self,
+        partition: int,
+        value: bytes | None,
+        headers: tuple[tuple[str, bytes | None], ...] = (),
+    ) -> Record:
+        rng = self.rng
+        if rng.random() < self.gaps:
+            self.offsets[partition] += rng.randint(1, 3)
+        offset = self.offsets[partition]
+        self.offsets[partition] += 1
+        self.now += rng.choice((0, 1, 1, 7, 250, 1000, 61_000))
+        back = rng.choice((1, 500, 10_000, 86_400_000)) if rng.random() < 0.08 else 0
+        key = rng.choice((b"p", b"p", None, b"", b"\xff\x00"))
+        return Record(partition, offset, self.now - back, value, key, headers)
+
+    def some_headers(self) -> tuple[tuple[str, bytes | None], ...]:
+        choices: list[tuple[tuple[str, bytes | None], ...]] = [(), (), ()]
+        choices += [(("trace", b"\x00\xff"), ("trace", None)), (("content-type", b"text/plain"),)]
+        return self.rng.choice(choices)
+
+    # --- good records -------------------------------------------------------------------------
+
+    def good(self, redeclare: float) -> Record:
+        rng = self.rng
+        project = rng.choice(self.projects)
+        if project.sent and rng.random() < 0.08:  # the platform sends again
+            return self.record(project.partition, rng.choice(project.sent))
+        if rng.random() < redeclare:
+            return self.record(project.partition, self.declare_again(project))
+        make = rng.choices(ACTIONS, ACTION_WEIGHTS)[0]
+        fields = {"project": project.name} | make(self, project)
+        if rng.random() < 0.02:
+            fields |= {"unknown": {"at": "never"}, "id": None, "comment": "\ud800"}
+        project.sent.append(fields)
+        return self.record(project.partition, fields)
+
+    def stamp(self) -> Fields:
+        """Nothing, a revision, a time or both."""
+        rng = self.rng
+        fields: Fields = {}
+        if rng.random() < 0.35:
+            fields["revision"] = rng.choice((-1, 0, 1, 2, 2, 3, 4, 5, 2**63 - 1, -(2**63)))
+        if rng.random() < 0.35:
+            fields["at"] = rng.choice(INSTANTS)
+        return fields
+
+    def pair(self) -> Fields:
+        return {"task": self.rng.choice(self.tasks), "worker": self.rng.choice(self.workers)}
+
+    def annotation_id(self, task: object, worker: object) -> Id:
+        """Mostly one of two that belong to the pair, at times anybody's."""
+        rng = self.rng
+        if rng.random() < 0.05:
+            return rng.choice(("a-1", 991, "a/%"))
+        return f"{task}:{worker}:{rng.randrange(2)}"[-200:]
+
+    def vote(self, project: ProjectMade) -> Fields:
+        rng = self.rng
+        task, worker = rng.choice(self.tasks), rng.choice(self.workers)
+        truth = project.truth.setdefault(task, rng.choice(project.classes))
+        right = rng.random() < self.skill[worker]
+        label = truth if right and truth in project.classes else rng.choice(project.classes)
+        fields: Fields = {"type": "annotation.submitted", "task": task, "worker": worker}
+        fields["label"] = str(label) if rng.random() < 0.3 else label
+        if rng.random() < 0.3:
+            fields["annotation_id"] = self.annotation_id(task, worker)
+        return fields | self.stamp()
+
+    def retract_pair(self, project: ProjectMade) -> Fields:
+        return {"type": "annotation.retracted"} | self.pair() | self.stamp()
+
+    def retract_id(self, project: ProjectMade) -> Fields:
+        rng = self.rng
+        pair = self.pair()
+        known = [fields for fields in project.sent if "annotation_id" in fields]
+        if known and rng.random() < 0.6:
+            fields = rng.choice(known)
+            pair = {name: fields[name] for name in ("task", "worker") if name in fields}
+            annotation_id = fields["annotation_id"]
+        else:
+            annotation_id = self.annotation_id(pair["task"], pair["worker"])
+        named = [name for name in pair if rng.random() < 0.2]
+        fields = {name: pair[name] for name in named}
+        if rng.random() < 0.05:
+            fields["task"] = rng.choice(self.tasks)
+        return {
+            "type": "annotation.retracted",
+            "annotation_id": annotation_id,
+            **fields,
+            **(self.stamp() if rng.random() < 0.5 else {}),
+        }
+
+    def skip(self, project: ProjectMade) -> Fields:
+        fields = {"type": "annotation.skipped"} | self.pair() | self.stamp()
+        return fields | ({"reason": "unclear"} if self.rng.random() < 0.5 else {})
+
+    def gold(self, project: ProjectMade) -> Fields:
+        rng = self.rng
+        task = rng.choice(self.tasks)
+        label: Id | None = project.truth.get(task, rng.choice(project.classes))
+        if rng.random() < 0.3 or label not in project.classes:
+            label = rng.choice(project.classes)
+        if rng.random() < 0.45:
+            label = None
+        return {"type": "task.gold", "task": task, "label": label}
+
+    def block(self, project: ProjectMade) -> Fields:
+        kind = self.rng.choice(("worker.blocked", "worker.unblocked", "worker.unblocked"))
+        fields: Fields = {"type": kind, "worker": self.rng.choice(self.workers)}
+        return fields | ({"reason": ""} if self.rng.random() < 0.3 else {})
+
+    def add(self, project: ProjectMade) -> Fields:
+        rng = self.rng
+        fields: Fields = {"type": "task.added", "task": rng.choice(self.tasks)}
+        if rng.random() < 0.4:
+            fields["prior"] = [rng.choice((1, 1, 2, 0.5, 3)) for _ in project.classes]
+        if rng.random() < 0.4:
+            fields["priority"] = rng.choice((0, 1, -2.5, 1e300))
+        if rng.random() < 0.4:
+            fields["max_labels"] = rng.choice((1, 2, 3, 4, 5, 2**31 - 1))
+        return fields
+
+    def withdraw(self, project: ProjectMade) -> Fields:
+        return {"type": "task.withdrawn", "task": self.rng.choice(self.tasks)}
+
+    # --- declarations -------------------------------------------------------------------------
+
+    def new_project(self, name: Id, partition: int) -> ProjectMade:
+        kind = self.rng.choice(("binary", "binary", "categorical", "ordinal"))
+        classes = list(CLASS_NAMES[: 2 if kind == "binary" else self.rng.randint(2, 5)])
+        declaration: Fields = {"type": "project.declared", "project": name, "kind": kind}
+        declaration["classes"] = classes
+        return ProjectMade(name, partition, declaration | self.settings(classes))
+
+    def settings(self, classes: list[Id]) -> Fields:
+        rng = self.rng
+        resolve: Fields = {"confidence": rng.choice(CONFIDENCES)}
+        if rng.random() < 0.5:
+            resolve["min_labels"] = rng.choice((1, 2, 3))
+        if rng.random() < 0.6:
+            resolve["max_labels"] = rng.choice((2, 3, 4, 5, 7))
+        if rng.random() < 0.4:
+            resolve["ambiguity"] = rng.choice((0, 0.41, 0.583))
+        if rng.random() < 0.4:
+            resolve["doubt"] = rng.choice((0, 0.05, 0.3, 0.9))
+        if rng.random() < 0.2:
+            resolve["calibrate"] = rng.random() < 0.5
+        if rng.random() < 0.3:
+            resolve["reopen_confidence"] = rng.choice((0, 0.517, 0.593))
+        model: Fields = {}
+        if rng.random() < 0.4:
+            model["worker_prior"] = rng.choice(([2, 1], [1, 1], [4, 1.5], [1e-6, 1e-6], [3, 40]))
+        if rng.random() < 0.3:
+            model["class_prior"] = [rng.choice((1, 1, 2, 5, 0.25)) for _ in classes]
+        fields: Fields = {"resolve": resolve, "model": model}
+        if rng.random() < 0.6:
+            experts = rng.sample(self.workers, min(2, len(self.workers)))
+            fields["assign"] = {"experts": experts, "budget": rng.choice((0, 100))}
+        if rng.random() < 0.2:
+            fields["closed"] = rng.random() < 0.5
+        return fields
+
+    def declare_again(self, project: ProjectMade) -> Fields:
+        """Changed settings, classes added, removed or in another order, or nothing new."""
+        rng = self.rng
+        old = project.declaration
+        kind, classes = old["kind"], list(project.classes)
+        change = rng.randrange(10)
+        if change == 0:
+            return old
+        if change == 1:  # a conflict, as a rule
+            kind = rng.choice(("binary", "categorical", "ordinal"))
+            if kind == "binary":
+                classes = classes[:2]
+        unused = [name for name in CLASS_NAMES if name not in classes]
+        if change in (2, 3) and unused and kind != "binary":
+            classes.insert(rng.randint(0, len(classes)), rng.choice(unused))
+        if change == 4 and len(classes) > 2:
+            classes.remove(rng.choice(classes))
+        if change == 5:
+            rng.shuffle(classes)
+        if change == 6 and unused and kind == "binary":
+            classes[rng.randrange(2)] = rng.choice(unused)
+        fields = {"type": "project.declared", "project": project.name, "kind": kind}
+        fields["classes"] = classes
+        kept = {name: old[name] for name in ("resolve", "model", "assign") if name in old}
+        model = kept.get("model")
+        if len(classes) != len(project.classes) and isinstance(model, dict):
+            kept["model"] = {name: model[name] for name in model if name != "class_prior"}
+        declaration = fields | (kept if rng.random() < 0.5 else self.settings(classes))
+        if change not in (1, 4, 5, 6):  # those may be refused: go on with the old
+            project.declaration = declaration
+        return declaration
+
+    # --- bad records --------------------------------------------------------------------------
+
+    def bad(self) -> Record:
+        rng = self.rng
+        project = rng.choice(self.projects)
+        good = rng.choices(ACTIONS, ACTION_WEIGHTS)[0](self, project)
+        good = {"project": project.name} | good
+        where = project.partition
+        code = rng.randrange(8)
+        if code == 0:
+            return self.raw(where, rng.choice(NOT_JSON), self.some_headers())
+        if code == 1:
+            good["type"] = rng.choice(NO_TYPES)
+        if code in (2, 3):
+            good = self.invalid(project, good)
+        if code == 4:
+            good["project"] = rng.choice(("nobody's", "P", " p", 70))
+        if code == 5:
+            if self.partitions > 1:
+                where = (where + 1) % self.partitions
+                good = rng.choice((good, project.declaration))
+            else:
+                good.pop("project")
+        if code == 6:
+            kind = rng.choice(("annotation.submitted", "task.gold"))
+            good = {"type": kind, "project": project.name, **self.pair(), "label": "no class"}
+        if code == 7:
+            known = [fields for fields in project.sent if "annotation_id" in fields]
+            good = self.vote(project) | {"project": project.name}
+            good["annotation_id"] = rng.choice(known)["annotation_id"] if known else "a-1"
+        return self.record(where, good)
+
+    def invalid(self, project: ProjectMade, good: Fields) -> Fields:
+        rng = self.rng
+        what = rng.randrange(8)
+        if what == 0:
+            return good | {"at": rng.choice(NO_INSTANTS)}
+        if what == 1:
+            return (
+                self.vote(project)
+                | {"project": project.name}
+                | {"revision": rng.choice(NO_REVISIONS)}
+            )
+        if what == 2:
+            where, value = rng.choice(NO_CONFIGS)
+            declaration = dict(project.declaration)
+            section, _, name = where.partition(".")
+            if name:
+                inner = declaration.get(section, {})
+                assert isinstance(inner, dict)
+                value = inner | {name: value}
+            return declaration | {section: value}
+        if what in (3, 4):
+            name, value = rng.choice(NO_TASKS)
+            return {"type": "task.added", "project": project.name, "task": "t1", name: value}
+        names = [
+            name for name in ("project", "task", "worker", "label", "annotation_id") if name in good
+        ]
+        name = rng.choice(names)
+        if rng.random() < 0.3:
+            return {field: value for field, value in good.items() if field != name}
+        return good | {name: rng.choice(NO_IDS)}
+
+
+Action = Callable[[Maker, ProjectMade], Fields]
+
+ACTIONS: list[Action] = [
+    Maker.vote,
+    Maker.retract_pair,
+    Maker.retract_id,
+    Maker.skip,
+    Maker.gold,
+    Maker.block,
+    Maker.add,
+    Maker.withdraw,
+]
+ACTION_WEIGHTS = [60, 7, 6, 5, 7, 6, 6, 3]
+
+
+def encode(fields: Fields, rng: random.Random) -> bytes:
+    """JSON, as different producers write it; at times with a key repeated."""
+    ascii_only = rng.random() < 0.5 or "\\ud800" in json.dumps(fields)
+    text = json.dumps(fields, ensure_ascii=ascii_only, indent=rng.choice((None, None, 1)))
+    if rng.random() < 0.03:
+        text = '{"project": "overruled", "type": 0, ' + text.lstrip()[1:]
+    return text.encode()
