@@ -121,7 +121,7 @@ def bend(q: Sequence[float], b: float) -> list[float]:
     if q_top <= 0.5:
         return list(q)
     new = 1.0 / (1.0 + exp(-b * logit_top(q_top)))
-    rest = 1.0 - q_top
+    rest = sum(v for y, v in enumerate(q) if y != x)  # 1 - q_top would be mere rounding near 1
     if rest > 0.0:
         bent = [v * (1.0 - new) / rest for v in q]
     else:  # nothing to scale: what the slope takes from the top is spread evenly

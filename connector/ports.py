@@ -55,6 +55,10 @@ class Source(Protocol):
         """Deliver the partition from there on."""
         ...
 
+    def pause(self, partition: TopicPartition) -> None:
+        """Deliver nothing of the partition until `seek`; no error where it is not ours."""
+        ...
+
     def commit(self, cursors: Mapping[TopicPartition, Cursor]) -> None:
         """Commit outside a transaction (at_least_once only)."""
         ...
@@ -118,6 +122,11 @@ class Store(Protocol):
 
     def progress(self, partition: TopicPartition) -> ProgressRow | None:
         """The partition's row, None before its first record."""
+        ...
+
+    def partitions(self, topic: str, present: int) -> int:
+        """How many partitions the topic had when this database first met it; notes `present`
+        where it never has."""
         ...
 
     def transaction(self, partition: TopicPartition) -> AbstractContextManager[Transaction]:

@@ -68,6 +68,7 @@ class Shard:
         self._outgoing: list[Outgoing] = []
         self._history: list[HistoryRow] = []
         self._dead: list[DeadRow] = []
+        self._spilled = False
 
     # -- look-ups
 
@@ -226,6 +227,11 @@ class Shard:
             return self._outgoing
         return [o for o in self._outgoing if (o.offset, o.sequence) >= start]
 
+    def take_spilled(self) -> bool:
+        """Whether messages since the last call were saved in between, and not all collected."""
+        spilled, self._spilled = self._spilled, False
+        return spilled
+
     def settle_memory(self) -> None:
         """Between batches: drop the working sets where they have grown too large."""
         if sum(p.held for p in self.projects.values()) > self.held:
@@ -237,5 +243,6 @@ class Shard:
         if sum(len(p.dirty_tasks) for p in self.projects.values()) < HELD_DIRTY:
             return
         storage.save(self.collect())
+        self._spilled = True
         for p in self.projects.values():
             p.forget_tasks()

@@ -210,10 +210,15 @@ def _remove(
 
 
 def _remember(memory: Memory, revision: int | None, at: int | None) -> None:
-    """The newest retraction; what it lacks is kept from the last."""
+    """The newest retraction is remembered; what it lacks is kept from the other."""
+    order = compare(revision, at, memory.revision, memory.at) if memory.gone else None
     memory.gone = True
-    memory.revision = memory.revision if revision is None else revision
-    memory.at = memory.at if at is None else at
+    if order == -1:
+        memory.revision = revision if memory.revision is None else memory.revision
+        memory.at = at if memory.at is None else memory.at
+    else:
+        memory.revision = memory.revision if revision is None else revision
+        memory.at = memory.at if at is None else at
 
 
 def _against_memory(revision: int | None, at: int | None, memory: Memory) -> Outcome:

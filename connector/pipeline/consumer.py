@@ -1,0 +1,371 @@
+"""The loop: poll, recover what was assigned, fold what arrived, hand on what is to be published.
+
+It owns one `Shard` a partition.  Whatever goes wrong with the database or the broker ends in the
+same way: the shard is dropped and the partition recovered from what the database and the group
+say, so that there is one path to be right and not many.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from connector.domain.errors import DependencyError, Fenced, Refused
+from connector.domain.records import Cursor, Record, TopicPartition
+from connector.engine.messages import Topics
+from connector.engine.shard import Shard
+from connector.ports import Clock, Polled, Sink, Source, Store
+
+from .batch import process
+from .failpoints import failpoint
+from .publisher import Publication, Publisher
+from .recovery import resume
+
+log = structlog.get_logger("crowdresolve")
+
+REVOKE_WAIT_S = 5.0
+RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
+OVERTAKEN_TRIES = 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the loop may be told.
+
+    Attributes:
+        topics: where messages go.
+        transactional: the sink commits cursors itself (exactly_once).
+        rebuild: accept what `recovery.resume` would refuse.
+        held: objects a partition may hold in memory between batches.
+        drain_s: how long publishing may take to finish at the end.
+    """
+
+    topics: Topics = Topics()
+    transactional: bool = True
+    rebuild: bool = False
+    held: int = 200_000
+    drain_s: float = 4.0
+
+
+class Consumer:
+    """One process of the group.
+
+    Args:
+        source, store, clock: see `connector.ports`. The source calls `on_revoke`.
+        make_sink: a new sink; called again after an outcome that nobody knows.
+        options: see `Options`.
+        on_progress: called after each batch with the partition, its records and messages.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        store: Store,
+        make_sink: Callable[[], Sink],
+        clock: Clock,
+        options: Options = Options(),
+        on_progress: Callable[[TopicPartition, int, int], None] | None = None,
+    ) -> None:
+        self._source = source
+        self._store = store
+        self._make_sink = make_sink
+        self._clock = clock
+        self._options = options
+        self._on_progress = on_progress
+        self._shards: dict[TopicPartition, Shard] = {}
+        self._fresh: dict[TopicPartition, int] = {}
+        """Partitions that have not folded a batch since their recovery, and how often another
+        process overtook them since."""
+        self._owned: set[TopicPartition] = set()
+        self._failed: dict[TopicPartition, tuple[float, int]] = {}
+        self._membership: object = None
+        self._publisher: Publisher | None = None
+        self._sent: dict[TopicPartition, Cursor] = {}
+        self._sent_lock = threading.Lock()
+        self._busy = threading.Lock()
+        self._gone: set[TopicPartition] = set()
+        self._stopping = threading.Event()
+
+    # -- from other threads
+
+    def stop(self) -> None:
+        """Ask the loop to end; safe from a signal handler."""
+        self._stopping.set()
+
+    def on_revoke(self, partitions: Collection[TopicPartition], lost: bool) -> None:
+        """Called by the source on its I/O thread before the group goes on without us.
+
+        Lost partitions belong to somebody else already: nothing is waited for.
+        """
+        failpoint("during_revoke")
+        # A batch in progress may finish, so that the next owner finds a database at rest.
+        held = self._busy.acquire(timeout=0.0 if lost else REVOKE_WAIT_S)
+        try:
+            self._gone.update(partitions)
+            if self._publisher is not None:
+                self._publisher.revoke(partitions, 0.0 if lost else REVOKE_WAIT_S)
+        finally:
+            if held:
+                self._busy.release()
+
+    # -- the loop
+
+    def run(self) -> None:
+        """Consume until `stop`.
+
+        Raises:
+            Fenced, Refused, ConfigurationError: it must not go on, and says why.
+            DependencyError: at the start, when the broker cannot be reached.
+        """
+        self._open_publisher()
+        self._source.open()
+        log.info("consumer_started", rebuild=self._options.rebuild)
+        try:
+            while not self._stopping.is_set():
+                self.step()
+            self._finish()
+        finally:
+            if self._publisher is not None:
+                self._publisher.stop()
+            self._source.close()
+            log.info("consumer_stopped")
+
+    def step(self, timeout_s: float = 0.5) -> None:
+        """One turn of the loop."""
+        self._check_publisher()
+        try:
+            polled = self._source.poll(0.05 if self._failed else timeout_s)
+        except DependencyError as error:
+            log.warning("broker_away", retry_in_s=1.0, reason=str(error))
+            self._clock.sleep(1.0)
+            return
+        self._membership = polled.membership
+        self._take_over(polled)
+        for partition, records in polled.records.items():
+            if partition in self._shards:
+                self._fold(partition, records)
+        self._commit_sent()
+        self._retry_failed()
+
+    def _take_over(self, polled: Polled) -> None:
+        for partition in polled.revoked:
+            self._let_go(partition)
+        for partition in polled.assigned:
+            self._let_go(partition)
+            self._owned.add(partition)
+            with self._busy:
+                self._gone.discard(partition)
+            self._recover(partition)
+
+    def _let_go(self, partition: TopicPartition) -> None:
+        self._owned.discard(partition)
+        self._failed.pop(partition, None)
+        self._fresh.pop(partition, None)
+        self._sent.pop(partition, None)
+        if self._shards.pop(partition, None) is not None:
+            log.info("partition_revoked", topic=partition.topic, partition=partition.partition)
+
+    # -- one partition
+
+    def _recover(self, partition: TopicPartition) -> None:
+        try:
+            self._check_partitions(partition)
+            row = self._store.progress(partition)
+            D = None if row is None else row.next_offset
+            K = self._source.committed(partition)
+            first, end = self._source.bounds(partition)
+            for _ in range(20):  # a broker that has just come back may not know its end yet
+                if (D or 0) <= end or self._stopping.is_set():
+                    break
+                self._clock.sleep(0.25)
+                first, end = self._source.bounds(partition)
+        except DependencyError as error:
+            self._fail(partition, error)
+            return
+        plan = resume(partition, D, K, first, end, self._options.rebuild)
+        shard = Shard(
+            partition,
+            row,
+            self._options.topics,
+            held=self._options.held,
+            publish_from=plan.publish_from,
+        )
+        self._shards[partition] = shard
+        self._fresh.setdefault(partition, 0)
+        self._failed.pop(partition, None)
+        assert self._publisher is not None
+        self._publisher.admit(partition, K or Cursor(0))
+        if plan.publish is not None:
+            start, until = plan.publish
+            self._submit(Publication(partition, None, start, until, self._membership))
+        self._source.seek(partition, plan.read_from)
+        if plan.skipped:
+            log.warning(
+                "records_missing",
+                topic=partition.topic,
+                partition=partition.partition,
+                records=plan.skipped,
+            )
+        log.info(
+            "partition_assigned",
+            topic=partition.topic,
+            partition=partition.partition,
+            database_offset=D,
+            group_offset=None if K is None else K.offset,
+            lag=end - plan.read_from,
+        )
+
+    def _fold(self, partition: TopicPartition, records: Sequence[Record]) -> None:
+        shard = self._shards[partition]
+        records = [r for r in records if r.offset >= shard.next_offset]
+        if not records:
+            return
+        assert self._publisher is not None
+        start = Cursor(shard.next_offset)
+        try:
+            with self._busy:
+                if partition in self._gone:
+                    return
+                published = self._publisher.published(partition)
+                messages = process(self._store, shard, records, published)
+        except DependencyError as error:
+            self._fail(partition, error)
+            return
+        except Fenced as error:
+            self._overtaken(partition, error)
+            return
+        except BaseException:
+            del self._shards[partition]
+            raise
+        self._fresh.pop(partition, None)
+        until = Cursor(shard.next_offset)
+        if shard.publish_from is not None:
+            if until <= shard.publish_from:
+                return  # all of it is out, and the group's cursor must not go back
+            start = shard.publish_from
+            shard.publish_from = None
+        self._submit(Publication(partition, messages, start, until, self._membership))
+        if self._on_progress is not None:
+            count = 0 if messages is None else len(messages)
+            self._on_progress(partition, len(records), count)
+
+    def _overtaken(self, partition: TopicPartition, error: Fenced) -> None:
+        """The compare-and-swap failed: the database has gone on without this process.
+
+        Right after an assignment it was the former owner's last batch; look again.  Later it can
+        only be that this process was thought dead and its partition given away.
+        """
+        tries = self._fresh.get(partition)
+        if tries is None or tries >= OVERTAKEN_TRIES:
+            raise Fenced(
+                f"{error} Another process has taken over {partition.topic}/{partition.partition}"
+                " while this one was stopped or cut off. Nothing that this process still held was"
+                " written. Restart it; it will rejoin the group."
+            ) from error
+        self._fresh[partition] = tries + 1
+        del self._shards[partition]
+        log.info("overtaken", topic=partition.topic, partition=partition.partition, tries=tries)
+        self._recover(partition)
+
+    def _fail(self, partition: TopicPartition, error: DependencyError) -> None:
+        """Stop the partition until the database or broker answers again."""
+        self._shards.pop(partition, None)
+        self._source.pause(partition)
+        _, tries = self._failed.get(partition, (0.0, 0))
+        wait = RETRY_S[min(tries, len(RETRY_S) - 1)]
+        self._failed[partition] = (self._clock.monotonic() + wait, tries + 1)
+        log.warning(
+            "partition_waits",
+            topic=partition.topic,
+            partition=partition.partition,
+            retry_in_s=wait,
+            reason=str(error),
+        )
+
+    def _retry_failed(self) -> None:
+        now = self._clock.monotonic()
+        for partition in [p for p, (due, _) in self._failed.items() if due <= now]:
+            if partition in self._owned and not self._stopping.is_set():
+                self._recover(partition)
+
+    def _check_partitions(self, partition: TopicPartition) -> None:
+        present = self._source.partitions()
+        known = self._store.partitions(partition.topic, present)
+        if known != present:
+            raise Refused(
+                f"topic {partition.topic} has {present} partitions, but this database was made"
+                f" from {known}: records of one project would now come on two partitions. Make a"
+                f" new topic with {present} partitions, send the old one's records to it in order,"
+                " and start with an empty database (--database, --topic-annotations)."
+            )
+
+    # -- publishing
+
+    def _submit(self, work: Publication) -> None:
+        assert self._publisher is not None
+        try:
+            self._publisher.submit(work)
+        except DependencyError:
+            return  # the outbox has it; the next turn opens a new publisher and recovers
+
+    def _open_publisher(self) -> None:
+        sink = self._make_sink()
+        sink.open()
+        self._publisher = Publisher(sink, self._store, self._note_sent)
+        self._publisher.start()
+
+    def _note_sent(self, cursors: dict[TopicPartition, Cursor], messages: int) -> None:
+        if not self._options.transactional:
+            with self._sent_lock:
+                self._sent.update(cursors)
+
+    def _commit_sent(self) -> None:
+        """at_least_once: the group's cursor follows what was acknowledged."""
+        if self._options.transactional or not self._sent:
+            return
+        with self._sent_lock:
+            due = {p: c for p, c in self._sent.items() if p in self._owned}
+            self._sent.clear()
+        if due:
+            try:
+                self._source.commit(due)
+            except DependencyError as error:
+                log.warning("offsets_not_committed", reason=str(error))
+
+    def _check_publisher(self) -> None:
+        assert self._publisher is not None
+        try:
+            self._publisher.check()
+        except DependencyError as error:
+            log.warning("publisher_failed", reason=str(error))
+            self._reopen_publisher()
+
+    def _reopen_publisher(self) -> None:
+        """An outcome that nobody knows: a new producer, and every partition recovered."""
+        assert self._publisher is not None
+        self._publisher.stop()
+        tries = 0
+        while not self._stopping.is_set():
+            try:
+                self._open_publisher()
+                break
+            except DependencyError as error:
+                wait = RETRY_S[min(tries, len(RETRY_S) - 1)]
+                tries += 1
+                log.warning("broker_away", retry_in_s=wait, reason=str(error))
+                self._clock.sleep(wait)
+        for partition in list(self._owned):
+            self._shards.pop(partition, None)
+            self._source.pause(partition)
+            self._failed[partition] = (self._clock.monotonic(), 0)
+
+    def _finish(self) -> None:
+        """Let what is committed to the database go out, as far as that is quick."""
+        assert self._publisher is not None
+        if not self._publisher.drain(self._options.drain_s):
+            log.info("publishing_left_for_restart")
+        self._commit_sent()
+
