@@ -1,0 +1,160 @@
+"""Sending messages and learning of each whether it has arrived."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from kafka import KafkaProducer, errors
+from kafka.serializer import Serializer
+
+from connector.domain.errors import Refused
+from connector.domain.records import Headers, Outgoing
+
+from . import quirks
+from .client import ClientSettings
+from .connecting import connecting
+from .letters import REDUCTIONS
+
+MAX_REQUEST_BYTES = 64 * 1024 * 1024
+"""A broker cuts the connection where a request exceeds 100 MB (its default), and the client would
+try that again until its time is over; a larger message is refused here at once."""
+
+_TOO_LARGE = (errors.MessageSizeTooLargeError, errors.RecordListTooLargeError)
+
+_NULL = object()
+"""Stands for a null value: the client refuses a message without key and value, Kafka does not."""
+
+
+class TooLarge(Exception):
+    """Some messages exceed a limit; the others were not refused for their own sake."""
+
+    def __init__(self, indices: Collection[int], cause: BaseException) -> None:
+        super().__init__(f"{len(indices)} too large: {cause}")
+        self.indices = indices
+        self.cause = cause
+
+
+class _Value(Serializer):  # type: ignore[misc]
+    def serialize(self, topic: str, headers: Any, data: Any) -> Any:
+        return None if data is _NULL else data
+
+
+def make_producer(settings: ClientSettings, arguments: Mapping[str, Any]) -> KafkaProducer:
+    """A connected producer. Blocks up to half a minute.
+
+    Raises:
+        DependencyError: no broker answers.
+        ConfigurationError: a setting is wrong, or access is denied.
+    """
+    with connecting("producer", settings) as client:
+        chosen = settings.producer(
+            linger_ms=1,
+            batch_size=256 * 1024,
+            # Together shorter than a transaction may be open (15 s).
+            request_timeout_ms=10_000,
+            max_request_size=MAX_REQUEST_BYTES,
+            max_block_ms=30_000,
+            metrics_enabled=False,
+            kafka_client=client,
+        )
+        return KafkaProducer(
+            **chosen,
+            **arguments,
+            acks="all",
+            enable_idempotence=True,
+            allow_auto_create_topics=False,
+            value_serializer=_Value(),
+            delivery_timeout_ms=max(14_000, chosen["request_timeout_ms"] + chosen["linger_ms"] + 1),
+        )
+
+
+def deliver(producer: KafkaProducer, messages: Sequence[Outgoing], seconds: float = 60.0) -> None:
+    """Send all and return when every one is acknowledged.
+
+    Blocks up to `seconds`; the producer gives up on its own after its `delivery_timeout_ms`.
+
+    Raises:
+        TooLarge: some exceed the topic's limit, or the client's.
+        Exception: the first failure; nothing is known of the rest.
+    """
+    deadline = time.monotonic() + seconds
+    futures = []
+    too_large: list[int] = []
+    cause: BaseException | None = None
+    for index, message in enumerate(messages):
+        try:
+            futures.append((index, _send(producer, message)))
+        except _TOO_LARGE as error:
+            too_large.append(index)
+            cause = error
+        except errors.KafkaError as error:
+            # The producer has given up on an earlier message, whose own future says why.
+            cause = cause or error
+            break
+    failure: BaseException | None = None
+    for index, future in futures:
+        try:
+            future.get(timeout=max(0.0, deadline - time.monotonic()))
+        except _TOO_LARGE as error:
+            if quirks.refused_by_broker(future):
+                too_large.append(index)
+                cause = error
+        except errors.KafkaError as error:
+            failure = failure or error
+    if too_large and cause is not None:
+        raise TooLarge(sorted(too_large), cause)
+    failure = failure or cause
+    if failure is not None:
+        raise failure
+
+
+def _send(producer: KafkaProducer, message: Outgoing) -> Any:
+    return producer.send(
+        message.topic,
+        value=_NULL if message.value is None else message.value,
+        key=message.key,
+        headers=_headers(message.headers),
+    )
+
+
+def _headers(headers: Headers) -> list[tuple[str, bytes]]:
+    """As the client wants them. It cannot send a null header; an empty one stands for it."""
+    return [(name, b"" if value is None else value) for name, value in headers]
+
+
+def deliver_reduced(
+    messages: Sequence[Outgoing], dead_topic: str | None, attempt: Callable[[list[Outgoing]], None]
+) -> None:
+    """Call `attempt` until no dead letter is too large any more.
+
+    Those go without their value first, then without key and headers.
+
+    Raises:
+        Refused: a message of another topic is too large.
+        Exception: whatever else `attempt` raises.
+    """
+    sending = list(messages)
+    reductions: dict[int, int] = {}
+    while True:
+        try:
+            attempt(sending)
+            return
+        except TooLarge as found:
+            for index in found.indices:
+                step = reductions.get(index, 0)
+                if messages[index].value is None:
+                    step = max(step, 1)
+                if messages[index].topic != dead_topic or step >= len(REDUCTIONS):
+                    raise _refused(messages[index], found.cause) from found.cause
+                sending[index] = REDUCTIONS[step](messages[index])
+                reductions[index] = step + 1
+
+
+def _refused(message: Outgoing, cause: BaseException) -> Refused:
+    size = len(message.value or b"") + len(message.key or b"")
+    return Refused(
+        f"a message of {size} bytes with key {message.key!r} is too large for topic "
+        f"{message.topic} ({cause}): raise the topic's max.message.bytes"
+    )

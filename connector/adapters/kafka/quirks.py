@@ -1,0 +1,195 @@
+"""What we need of kafka-python beyond its public surface, each with the reason.
+
+Read and tried on 3.0.12; the distribution is pinned below 3.1, and tests/adapters/broker fails
+where a later 3.0.x has moved something.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.consumer.fetcher import Fetcher
+from kafka.record.default_records import DefaultRecord, DefaultRecordBatch
+from kafka.record.util import decode_varint as read_varint
+
+from connector.domain.records import TopicPartition
+
+
+class Unreadable(Exception):
+    """A batch of the log cannot be decoded: damaged, or of a codec whose library is missing."""
+
+    def __init__(self, partition: TopicPartition, offset: int, cause: BaseException) -> None:
+        super().__init__(f"{partition.topic}[{partition.partition}] at {offset}: {cause!r}")
+        self.partition = partition
+        self.offset = offset
+        self.cause = cause
+
+
+class Budget:
+    """Bytes that one poll may still return.
+
+    `max_poll_records` counts records only: a thousand of 1 MB, or some of 30 MB that gzip made
+    small, would be copied out of the batch all at once.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = 0
+
+
+class LenientBatch(DefaultRecordBatch):  # type: ignore[misc]
+    r"""A batch whose header keys need not be UTF-8.
+
+    The client takes such a key for a damaged batch and cannot get past it, yet brokers let any
+    producer send one.  Bytes that are not UTF-8 become ``\xNN``.
+    """
+
+    __slots__ = ()
+
+    def _read_msg(self, decode_varint: Callable[..., Any] = read_varint) -> Any:
+        try:
+            return super()._read_msg()
+        except UnicodeDecodeError:
+            return self._read_leniently(decode_varint)
+
+    def _read_leniently(self, decode_varint: Callable[..., Any]) -> Any:
+        """As the client does it, `_pos` being where the record begins until it has been read."""
+        buffer = self._buffer
+
+        def sized(position: int) -> tuple[bytes | None, int]:
+            length, position = decode_varint(buffer, position)
+            if length < 0:
+                return None, position
+            return bytes(buffer[position : position + length]), position + length
+
+        length, position = decode_varint(buffer, self._pos)  # type: ignore[has-type]
+        end = position + length
+        _, position = decode_varint(buffer, position)
+        delta, position = decode_varint(buffer, position)
+        offset, position = decode_varint(buffer, position)
+        key, position = sized(position)
+        value, position = sized(position)
+        count, position = decode_varint(buffer, position)
+        headers = []
+        for _ in range(count):
+            name, position = sized(position)
+            content, position = sized(position)
+            headers.append(((name or b"").decode("utf-8", "backslashreplace"), content))
+        if position != end:
+            raise ValueError(f"the record ends at {position}, not at {end}")
+        self._pos = position  # type: ignore[misc]
+        timestamp = (
+            self.max_timestamp
+            if self.timestamp_type == self.LOG_APPEND_TIME
+            else self.first_timestamp + delta
+        )
+        return DefaultRecord(
+            length, self.base_offset + offset, timestamp, self.timestamp_type, key, value, headers
+        )
+
+
+class _LenientBatches:
+    """The batches of one answer, each made lenient."""
+
+    def __init__(self, batches: Any) -> None:
+        self._batches = batches
+
+    def next_batch(self) -> Any:
+        batch = self._batches.next_batch()
+        if type(batch) is DefaultRecordBatch:
+            batch.__class__ = LenientBatch
+        return batch
+
+
+def prepare(consumer: KafkaConsumer, budget: Budget) -> None:
+    """Make this one consumer keep to the budget, be lenient, and say what it cannot read.
+
+    Unchanged, it would spin for ever in the poll after the one that raised: the generator of the
+    damaged batch is at its end, and nothing takes it out of the queue.
+    """
+
+    class Records(Fetcher.PartitionRecords):  # type: ignore[misc]
+        unreadable: Unreadable | None = None
+
+        def _unpack_records(self, tp: Any, records: Any, *deserializers: Any) -> Iterator[Any]:
+            unpacked: Iterator[Any] = super()._unpack_records(
+                tp, _LenientBatches(records), *deserializers
+            )
+            return unpacked
+
+        def take(self, n: int | None = None) -> list[Any]:
+            if self.unreadable is not None:
+                raise self.unreadable
+            taken: list[Any] = []
+            try:
+                for record in itertools.islice(self.record_iterator, n):
+                    taken.append(record)
+                    budget.left -= len(record.value or b"") + len(record.key or b"")
+                    if budget.left <= 0:
+                        break
+            except Exception as error:
+                partition = TopicPartition(*self.topic_partition)
+                self.unreadable = Unreadable(partition, self.next_fetch_offset, error)
+                if not taken:
+                    raise self.unreadable from error
+            return taken
+
+    fetcher = consumer._fetcher
+    fetcher.PartitionRecords = Records
+    append = fetcher._append
+
+    def append_within_budget(drained: Any, part: Any, room: int, update_offsets: bool) -> int:
+        taken: int = append(drained, part, room, update_offsets)
+        return taken if budget.left > 0 else room  # the caller stops where there is no room left
+
+    fetcher._append = append_within_budget
+
+
+def heartbeats_refused(consumer: KafkaConsumer) -> bool:
+    """Whether another process has taken this one's static membership.
+
+    The client then only stops its heartbeats and goes on delivering records, as if nothing were.
+    """
+    coordinator = consumer._coordinator
+    with coordinator._lock:
+        return bool(
+            coordinator.stable()
+            and not coordinator._heartbeat_enabled
+            and not coordinator.rejoining
+            and not coordinator.need_rejoin()
+        )
+
+
+def refresh_metadata(consumer: KafkaConsumer, timeout_s: float) -> None:
+    """Ask the broker anew which topics and partitions there are; KafkaError if it does not say."""
+    future = consumer._cluster.request_update()
+    consumer._net.run(consumer._manager.wait_for, future, timeout_s * 1000)
+
+
+def last_error(producer: KafkaProducer) -> BaseException | None:
+    """Why a transactional producer refuses to go on; what it raises says so only as text."""
+    manager = producer._transaction_manager
+    error: BaseException | None = manager.last_error if manager is not None else None
+    return error
+
+
+def refused_by_broker(future: Any) -> bool:
+    """Whether the broker refused this message, not only the batch before it.
+
+    The first refusal ends a transaction; what was not sent yet then fails with the very same
+    exception.  Only the offset differs that the client notes (None, and -1 where it gave up).
+    """
+    outcome = future._produce_future.value
+    return outcome is not None and outcome[0] is None
+
+
+def abandon(producer: KafkaProducer) -> None:
+    """Let a producer's thread end without waiting for anything.
+
+    `close` gives up half-way where unsent messages do not go out in time.
+    """
+    producer._sender.force_close()

@@ -1,0 +1,313 @@
+"""The outgoing topics: all messages of a publish and the group's offsets, or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import kafka.structs
+from kafka import KafkaProducer, errors
+
+from connector.domain.errors import ConfigurationError, CrowdResolveError, DependencyError, Fenced
+from connector.domain.records import Cursor, Outgoing, TopicPartition
+
+from . import quirks
+from .client import ClientSettings
+from .connecting import within
+from .faults import explained
+from .producing import TooLarge, deliver, deliver_reduced, make_producer
+from .source import offset_and_metadata
+from .watchdog import OnHang, Watchdog
+
+TRANSACTION_TIMEOUT_MS = 15_000
+"""A killed process's open transaction holds up subscribers for so long, and 10 s more, until the
+broker looks."""
+
+RETRY_BACKOFF_MS = 2
+"""While the broker writes the last transaction's markers it asks us to come again; a transaction
+takes 110 ms with the client's default of 100, 4-10 ms with 1-5."""
+
+
+class _Sink:
+    """What both sinks share: a producer that is checked when it is opened."""
+
+    kind = "producer"
+
+    def __init__(
+        self, settings: ClientSettings, *, dead_topic: str | None, topics: Sequence[str]
+    ) -> None:
+        self._settings = settings
+        self._dead_topic = dead_topic
+        self._topics = topics
+        self._producer: KafkaProducer | None = None
+
+    def _arguments(self) -> Mapping[str, Any]:
+        return {}
+
+    def _connect(self) -> KafkaProducer:
+        producer = make_producer(self._settings, self._arguments())
+        try:
+            for topic in self._topics:
+                self._check(producer, topic)
+        except BaseException:
+            self._drop(producer)
+            raise
+        return producer
+
+    def _check(self, producer: KafkaProducer, topic: str) -> None:
+        """A missing topic would otherwise show only as a message that is never acknowledged."""
+        doing = f"cannot find topic {topic} on {self._settings.where}"
+        try:
+            producer.partitions_for(topic)
+        except (errors.KafkaTimeoutError, errors.UnknownTopicOrPartitionError) as error:
+            raise ConfigurationError(
+                f"{doing}: make it with `crowdresolve topics create`"
+            ) from error
+        except errors.KafkaError as error:
+            raise explained(error, doing) from error
+
+    def _usable(self) -> KafkaProducer:
+        if self._producer is None:
+            raise DependencyError(f"the {self.kind} is not open, or its last outcome is unknown")
+        return self._producer
+
+    def close(self) -> None:
+        """Let go within some seconds, aborting what is open; never raises."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            self._drop(producer)
+
+    def _drop(self, producer: KafkaProducer) -> None:
+        if not within(8.0, f"close the {self.kind}", lambda: producer.close(timeout=3)):
+            with contextlib.suppress(Exception):
+                quirks.abandon(producer)
+
+
+class KafkaSink(_Sink):
+    """Implements `connector.ports.Sink` with Kafka's transactions."""
+
+    kind = "transactional producer"
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        *,
+        transactional_id: str,
+        on_hang: OnHang,
+        dead_topic: str | None = None,
+        topics: Sequence[str] = (),
+        hang_seconds: float = 60.0,
+        transaction_timeout_ms: int = TRANSACTION_TIMEOUT_MS,
+    ) -> None:
+        """Nothing is connected before `open`.
+
+        Args:
+            settings: where the cluster is.
+            transactional_id: ``<group>-<instance>``; a sink of the same id fences this one.
+            on_hang: called from another thread where a call that has no timeout does not return:
+                it should end the process.
+            dead_topic: messages of this topic may go without their value if they are too large.
+            topics: must exist, or `open` says so.
+            hang_seconds: how long such a call may take.
+            transaction_timeout_ms: after it the broker aborts by itself.
+        """
+        super().__init__(settings, dead_topic=dead_topic, topics=topics)
+        self._transactional_id = transactional_id
+        self._on_hang = on_hang
+        self._hang_seconds = hang_seconds
+        self._timeout_ms = transaction_timeout_ms
+        self._watchdog: Watchdog | None = None
+
+    def _arguments(self) -> Mapping[str, Any]:
+        backoff = self._settings.options.get("retry_backoff_ms", RETRY_BACKOFF_MS)
+        return {
+            "transactional_id": self._transactional_id,
+            "transaction_timeout_ms": self._timeout_ms,
+            "retry_backoff_ms": backoff,
+        }
+
+    def open(self) -> None:
+        """Connect; aborts what a former process of the same id left open, and fences it.
+
+        Blocks up to a minute.
+
+        Raises:
+            DependencyError: no broker answers.
+            ConfigurationError: a setting is wrong, access is denied, a topic is missing, or the
+                broker has no transactions.
+        """
+        if self._watchdog is None:
+            self._watchdog = Watchdog(self._hang_seconds, self._on_hang)
+            self._watchdog.start()
+        producer = self._connect()
+        try:
+            producer.init_transactions()
+        except Exception as error:
+            failure = self._explained(producer, error, "begin as")
+            self._drop(producer)
+            raise failure from error
+        self._producer = producer
+
+    def publish(
+        self,
+        messages: Sequence[Outgoing],
+        cursors: Mapping[TopicPartition, Cursor],
+        membership: object,
+    ) -> None:
+        """All messages and the cursors, or nothing, as one transaction.
+
+        Blocks some milliseconds as a rule; up to `hang_seconds` in each call of the client, then
+        `on_hang` is called.
+
+        Raises:
+            Fenced: another process of this instance, or another member of the group, took over.
+            DependencyError: the outcome is unknown; open a new sink and recover.
+            Refused: a message is too large for its topic (a dead letter goes without its value).
+        """
+        if not messages and not cursors:
+            return
+        if cursors and getattr(membership, "generation_id", -1) < 0:
+            # The broker checks nothing for such a one: an outdated cursor would count.
+            raise Fenced(f"{self._transactional_id} is not a member of the group any more")
+        deliver_reduced(
+            messages,
+            self._dead_topic,
+            lambda reduced: self._transact(reduced, cursors, membership),
+        )
+
+    def _transact(
+        self,
+        messages: Sequence[Outgoing],
+        cursors: Mapping[TopicPartition, Cursor],
+        membership: object,
+    ) -> None:
+        producer = self._usable()
+        self._producer = None  # until the outcome is known
+        try:
+            producer.begin_transaction()
+            with self._watching("sending"):
+                deliver(producer, messages, self._hang_seconds)
+            if cursors:
+                offsets = {
+                    kafka.structs.TopicPartition(*partition): offset_and_metadata(cursor)
+                    for partition, cursor in cursors.items()
+                }
+                with self._watching("sending the offsets"):
+                    producer.send_offsets_to_transaction(offsets, membership)
+            with self._watching("committing the transaction"):
+                producer.commit_transaction()
+        except TooLarge:
+            # A refused batch leaves a gap in the client's sequence numbers. A new producer begins
+            # anew, and aborts what this one has open.
+            self._drop(producer)
+            self.open()
+            raise
+        except Exception as error:
+            failure = self._explained(producer, error, "publish as")
+            self._discard(producer)
+            raise failure from error
+        except BaseException:
+            self._discard(producer)
+            raise
+        self._producer = producer
+
+    def _discard(self, producer: KafkaProducer) -> None:
+        """Abort if that is still possible: subscribers would wait for the transaction's end."""
+        within(5.0, "abort the transaction", producer.abort_transaction)
+        self._drop(producer)
+
+    @contextlib.contextmanager
+    def _watching(self, what: str) -> Iterator[None]:
+        if self._watchdog is None:
+            yield
+            return
+        with self._watchdog.watch(f"{what} as {self._transactional_id}"):
+            yield
+
+    def _explained(
+        self, producer: KafkaProducer, error: Exception, doing: str
+    ) -> CrowdResolveError:
+        # The producer's own state names what happened; what it raises afterwards only quotes it.
+        cause = quirks.last_error(producer) or error
+        what = f"cannot {doing} {self._transactional_id} on {self._settings.where}"
+        if isinstance(cause, errors.ProducerFencedError | errors.InvalidProducerEpochError):
+            return Fenced(
+                f"{what}: another process uses this transactional id, or this one was stopped, "
+                f"or the broker away, for longer than a transaction may be open "
+                f"({self._timeout_ms // 1000} s)"
+            )
+        return explained(cause, what)
+
+    def close(self) -> None:
+        """Let go within some seconds, aborting what is open; never raises."""
+        if self._watchdog is not None:
+            self._watchdog.close()
+            self._watchdog = None
+        super().close()
+
+
+class PlainSink(_Sink):
+    """Implements `connector.ports.Sink` without transactions: at least once."""
+
+    kind = "producer"
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        *,
+        dead_topic: str | None = None,
+        topics: Sequence[str] = (),
+    ) -> None:
+        """Nothing is connected before `open`.
+
+        Args:
+            settings: where the cluster is.
+            dead_topic: messages of this topic may go without their value if they are too large.
+            topics: must exist, or `open` says so.
+        """
+        super().__init__(settings, dead_topic=dead_topic, topics=topics)
+
+    def open(self) -> None:
+        """Connect. Blocks up to a minute.
+
+        Raises:
+            DependencyError: no broker answers.
+            ConfigurationError: a setting is wrong, access is denied or a topic is missing.
+        """
+        self._producer = self._connect()
+
+    def publish(
+        self,
+        messages: Sequence[Outgoing],
+        cursors: Mapping[TopicPartition, Cursor],
+        membership: object,
+    ) -> None:
+        """Return once every message is acknowledged; the caller commits the cursors.
+
+        Blocks up to a minute.
+
+        Raises:
+            DependencyError: some may not have arrived; open a new sink and send all again.
+            Refused: a message is too large for its topic (a dead letter goes without its value).
+        """
+        deliver_reduced(messages, self._dead_topic, self._deliver)
+
+    def _deliver(self, messages: Sequence[Outgoing]) -> None:
+        producer = self._usable()
+        self._producer = None
+        try:
+            deliver(producer, messages)
+        except TooLarge:
+            # The client counts a refused message of an idempotent producer as fatal.
+            self._drop(producer)
+            self.open()
+            raise
+        except Exception as error:
+            self._drop(producer)
+            cause = quirks.last_error(producer) or error
+            raise explained(cause, f"cannot send to {self._settings.where}") from error
+        except BaseException:
+            self._drop(producer)
+            raise
+        self._producer = producer
