@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from .base import Aggregator, NotFittedError
     from .fast_sbic import FastSBIC
     from .majority import MajorityVote
+    from .sorted_sbic import SortedSBIC
 
     METHODS: dict[str, type[Aggregator]]
 
 _NAMES = {
     "fast_sbic": ("FastSBIC", "fast_sbic"),
     "majority": ("MajorityVote", "majority"),
+    "sorted_sbic": ("SortedSBIC", "sorted_sbic"),
 }
 """Name of the method (as `crowdresolve replay --algorithm` has it) -> class, module."""
 
@@ -37,6 +39,7 @@ __all__ = [
     "FastSBIC",
     "MajorityVote",
     "NotFittedError",
+    "SortedSBIC",
 ]
 
 

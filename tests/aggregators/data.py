@@ -6,6 +6,8 @@ import csv
 import json
 from pathlib import Path
 
+from aggregators import Aggregator
+
 Columns = dict[str, list[str]]
 
 
@@ -23,3 +25,10 @@ def classes(data_dir: Path, name: str) -> list[str]:
     meta = json.loads((data_dir / name / "meta.json").read_text(encoding="utf-8"))
     found: list[str] = [str(c) for c in meta["classes"]]
     return found
+
+
+def error(model: Aggregator, gold: dict[str, str]) -> float:
+    """Share of gold tasks whose label is wrong."""
+    labels = dict(zip(model.tasks_, model.labels_, strict=True))
+    wrong = sum(bool(labels[i] != x) for i, x in gold.items())
+    return wrong / len(gold)

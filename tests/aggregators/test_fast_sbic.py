@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregators import FastSBIC, _fast, streaming
+from aggregators import FastSBIC, _steps, streaming
 
 from . import plain
 from .data import load
@@ -178,7 +178,7 @@ def test_a_task_unanimous_beyond_the_floating_range_falls_back_to_logarithms() -
 
 
 def test_the_pass_clips_p_as_streaming_does() -> None:
-    assert _fast.P_MIN == streaming.P_MIN
+    assert _steps.P_MIN == streaming.P_MIN
 
 
 @pytest.mark.parametrize("name", ["birds", "rte", "temp", "weather", "music", "labelme"])
