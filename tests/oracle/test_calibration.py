@@ -78,8 +78,8 @@ def test_the_slope_acts_on_the_logit_of_the_top_and_scales_the_others() -> None:
 
 
 def test_the_slope_leaves_a_top_of_at_most_one_half() -> None:
-    q = {"a": 0.5, "b": 0.3, "c": 0.2}
-    assert model.sloped(q, 0.5) == q
+    for q in ({"a": 0.5, "b": 0.3, "c": 0.2}, {"a": 0.45, "b": 0.3, "c": 0.25}):
+        assert model.sloped(q, 0.5) == q
 
 
 def test_z_is_clipped_to_20_and_probabilities_still_sum_to_1() -> None:
@@ -124,6 +124,12 @@ def test_without_a_record_b_is_1_and_nothing_is_changed() -> None:
     assert (b_of(p), records_of(p)) == (1, {})
     p.votes("t", "11")
     assert p.task("t")["confidence"] == pytest.approx(4 / 5)
+
+
+def test_without_a_record_not_even_the_clip_of_z_acts() -> None:
+    p = Script(model={"worker_prior": [1e6, 1e-6]})
+    p.votes("t", "11")
+    assert p.task("t")["confidence"] > 1 - 2e-12  # the clip would make it 1 - 2e-9
 
 
 def test_a_gold_task_with_two_votes_has_a_record_of_its_shadow() -> None:
@@ -195,6 +201,17 @@ def test_changed_gold_and_a_changed_prior_replace_the_record() -> None:
     assert record_of(p, "g") == pytest.approx([math.log(4), 0])
     p.event("task.added", task="g", prior=[1, 2])
     assert record_of(p, "g") == pytest.approx([math.log(8), 0])
+
+
+def test_what_concerns_no_vote_leaves_the_order_of_records() -> None:
+    p = Script()
+    for name in "gh":
+        p.gold(name, "1")
+        p.votes(name, "11")
+    p.event("task.added", task="g", max_labels=9)
+    p.event("task.withdrawn", task="g")
+    p.skip("g", "somebody")
+    assert list(records_of(p)) == ["g", "h"]
 
 
 def test_a_declaration_changes_no_record() -> None:

@@ -324,6 +324,16 @@ def test_retractions_without_a_vote_are_compared_with_the_remembered_one(p: Scri
     assert p.outcome == "stale"
 
 
+def test_the_newest_retraction_stays_remembered_when_an_older_one_acts(p: Script) -> None:
+    p.retract("t", "w", revision=5)
+    p.vote("t", "w", "1", at=EARLY)
+    p.retract("t", "w", revision=3)  # not comparable with the vote
+    assert p.outcome == "applied"
+    for fields in ({"revision": 4}, {"at": EARLY}):
+        p.vote("t", "w", "1", **fields)
+        assert p.outcome == "stale"
+
+
 def test_a_retraction_names_task_and_worker(p: Script) -> None:
     p.retract("t", "w")
     assert p.task("t")["status"] == "open"
@@ -395,8 +405,10 @@ def test_a_blocked_workers_vote_can_be_replaced_and_retracted(p: Script) -> None
     p.block("w")
     p.vote("t", "w", "0")
     assert p.votes_on("t") == {"w": "0"}
+    updated_at = p.task("t")["updated_at"]
     p.retract("t", "w")
     assert p.votes_on("t") == {}
+    assert p.task("t")["updated_at"] == updated_at
 
 
 def test_a_task_without_a_counting_vote_has_no_label_and_states_the_prior() -> None:
@@ -489,8 +501,10 @@ def test_votes_on_a_gold_task_accumulate_beneath_and_score_their_workers(p: Scri
 def test_history_has_a_row_when_votes_first_reach_1_2_5_10_20_50(p: Script) -> None:
     for number in range(60):
         p.vote(f"t{number}", "w", "1")
-    p.retract("t59", "w")
-    p.vote("t59", "w", "0")
+    for number in range(20):  # back to 40, and past 50 again
+        p.retract(f"t{number}", "w")
+    for number in range(20):
+        p.vote(f"t{number}", "w", "1")
     rows = p.fold.worker_quality_history()
     assert [row["votes"] for row in rows] == [1, 2, 5, 10, 20, 50]
     assert [row["at"] for row in rows] == [n * 1_000_000 for n in (1, 2, 5, 10, 20, 50)]

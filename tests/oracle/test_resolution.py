@@ -342,6 +342,14 @@ def test_classes_in_another_order_keep_own_priors() -> None:
     assert list(p.task("own")["probabilities"]) == ["c", "b", "a"]
 
 
+def test_an_exchanged_class_ends_own_priors() -> None:
+    p = Script("ab")
+    p.event("task.added", task="own", prior=[3, 1])
+    p.declare("ac")
+    assert p.outcome == "applied"
+    assert p.task("own")["probabilities"] == {"a": 0.5, "c": 0.5}
+
+
 def test_a_class_that_votes_or_gold_name_cannot_be_removed() -> None:
     p = Script("abcd")
     p.vote("t", "w", "a")
