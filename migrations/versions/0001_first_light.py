@@ -67,6 +67,7 @@ def logs() -> None:
         some("dead"),
         postgresql_with={"fillfactor": 10},
     )
+    op.create_table("topics", key("topic", name()), some("partitions", sa.Integer))
     op.create_table(
         "outbox",
         key("topic_in", name()),

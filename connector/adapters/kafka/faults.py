@@ -43,7 +43,10 @@ _WHAT_TO_DO: tuple[tuple[type[BaseException], str], ...] = (
     ),
     (errors.InvalidGroupIdError, "choose another --group"),
     (errors.GroupMaxSizeReachedError, "the broker allows no more members in the group"),
-    (errors.UnsupportedVersionError, "the broker is too old, or has not all that Kafka has"),
+    (
+        errors.UnsupportedVersionError | errors.IncompatibleBrokerVersion,
+        "the broker is too old, or does not have all that Kafka has",
+    ),
     (errors.KafkaConfigurationError, "check the --kafka settings"),
     (errors.InvalidTopicError, "choose another name for the topic"),
     (errors.PolicyViolationError, "the cluster's policy does not allow it"),

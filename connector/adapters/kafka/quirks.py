@@ -10,8 +10,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.consumer.fetcher import Fetcher
+from kafka.protocol.api_key import ApiKey
 from kafka.record.default_records import DefaultRecord, DefaultRecordBatch
 from kafka.record.util import decode_varint as read_varint
 
@@ -193,3 +194,19 @@ def abandon(producer: KafkaProducer) -> None:
     `close` gives up half-way where unsent messages do not go out in time.
     """
     producer._sender.force_close()
+
+
+def api_versions(admin: KafkaAdminClient) -> dict[str, int]:
+    """The newest version of each request that the broker knows, by the request's name.
+
+    The client's own method raises where a broker is newer than the client.
+    """
+    names = {key.value: key.name for key in ApiKey}
+    known = admin._manager.broker_version_data.api_versions
+    return {names[key]: newest for key, (_, newest) in known.items() if key in names}
+
+
+def broker_version(admin: KafkaAdminClient) -> tuple[int, ...]:
+    """The release that the client takes the broker for."""
+    version: tuple[int, ...] = admin._manager.broker_version
+    return version

@@ -18,6 +18,9 @@ from .database import shown
 _NO_SCHEMA = "has not the tables of this release. Run `crowdresolve db upgrade`"
 
 
+_AWAY = (psycopg.OperationalError, psycopg.InterfaceError, pg.IdleInTransactionSessionTimeout)
+
+
 @contextmanager
 def explained(address: URL) -> Iterator[None]:
     """Turn what the driver raises into an error that says what to do; the cause is kept.
@@ -73,9 +76,7 @@ def _postgres(error: psycopg.Error, where: str, told: str) -> CrowdResolveError 
         advice = "rolled the transaction back for another one's sake; it is tried again"
     elif isinstance(error, pg.InvalidPassword | pg.InvalidAuthorizationSpecification):
         advice = "refuses the user or password of --database: correct them"
-    elif isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) or isinstance(
-        error, pg.IdleInTransactionSessionTimeout
-    ):
+    elif isinstance(error, _AWAY):
         advice = "cannot be reached: is it running, and are host and port of --database right?"
     else:
         return None

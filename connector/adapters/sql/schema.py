@@ -10,6 +10,8 @@ worker_id) costs an index look-up and a row lock each, which no measurement woul
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -39,37 +41,37 @@ from connector.domain.rows import (
 
 
 class ExactDouble(UserDefinedType[float]):
-    """A double in SQLite, in a column without affinity: one of affinity REAL loses the sign of
-    -0.0. A name with BLOB in it has no affinity."""
+    """A double in SQLite, in a column without affinity: one of REAL loses the sign of -0.0."""
 
     cache_ok = True
 
     def get_col_spec(self, **_: object) -> str:
-        """The declared type."""
+        """The declared type: one with BLOB in it has no affinity."""
         return "FLOAT64_BLOB"
 
 
-_big: TypeEngine[int] = BigInteger()
-_int: TypeEngine[int] = Integer()
-_bool: TypeEngine[bool] = Boolean()
-_bytes: TypeEngine[bytes] = LargeBinary()
-_text: TypeEngine[str] = Text()
-_double: TypeEngine[float] = Double().with_variant(ExactDouble(), "sqlite")
+_Type = TypeEngine[Any]
+_big: _Type = BigInteger()
+_int: _Type = Integer()
+_bool: _Type = Boolean()
+_bytes: _Type = LargeBinary()
+_text: _Type = Text()
+_double: _Type = Double().with_variant(ExactDouble(), "sqlite")
 # Names are compared as bytes: faster, and an operating system's new collation breaks no index.
-_name: TypeEngine[str] = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+_name: _Type = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 
 metadata = MetaData()
 
 
-def _key(name: str, type_: TypeEngine[object]) -> Column[object]:
+def _key(name: str, type_: _Type) -> Column[Any]:
     return Column(name, type_, primary_key=True, autoincrement=False, nullable=False)
 
 
-def _some(name: str, type_: TypeEngine[object]) -> Column[object]:
+def _some(name: str, type_: _Type) -> Column[Any]:
     return Column(name, type_, nullable=False)
 
 
-def _maybe(name: str, type_: TypeEngine[object]) -> Column[object]:
+def _maybe(name: str, type_: _Type) -> Column[Any]:
     return Column(name, type_, nullable=True)
 
 
@@ -86,6 +88,15 @@ progress = Table(
     _some("stale", _big),
     _some("dead", _big),
     postgresql_with={"fillfactor": 10},
+)
+
+# How many partitions a topic had at first: with another number, records of one project would come
+# on two partitions.
+topics = Table(
+    "topics",
+    metadata,
+    _key("topic", _name),
+    _some("partitions", _int),
 )
 
 # Two partitions that declare one name at once: the second one's insert is refused.
@@ -214,7 +225,7 @@ votes = Table(
     sqlite_with_rowid=False,
 )
 
-annotations = Table(
+annotation_ids = Table(
     "annotations",
     metadata,
     _key("project_id", _big),
@@ -336,7 +347,7 @@ KEPT: dict[type, Table] = {
     TaskRow: tasks,
     WorkerRow: workers,
     PairRow: votes,
-    AnnotationRow: annotations,
+    AnnotationRow: annotation_ids,
     HistoryRow: history,
     DeadRow: dead_letters,
 }

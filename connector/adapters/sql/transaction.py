@@ -1,0 +1,228 @@
+"""One transaction of the consumer: the look-ups and writes of `connector.ports.Transaction`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from connector.domain.config import from_json
+from connector.domain.errors import DependencyError, Fenced
+from connector.domain.records import Cursor, TopicPartition
+from connector.domain.rows import AnnotationRow, Changes, PairRow, ProjectRow, TaskRow, WorkerRow
+from connector.engine.storage import RecordRow, TaskPage
+
+from . import schema, statements
+from .dialect import Batch, Dialect
+from .failures import explained
+from .text import storable
+
+START = Cursor(0, 0)
+
+
+class SqlTransaction:
+    """See `connector.ports.Transaction`; made by `SqlStore.transaction`."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        connection: Any,
+        partition: TopicPartition,
+        *,
+        known: bool,
+        trimmed: Cursor,
+    ) -> None:
+        """The partition's row is `known` to be there; its outbox is empty before `trimmed`."""
+        self._dialect = dialect
+        self._connection = connection
+        self._partition = partition
+        self._known = known
+        self.trimmed = trimmed
+        self.advanced = False
+        self._sql = _Lookups(dialect)
+
+    def project(self, name: str) -> ProjectRow | None:
+        rows = self._fetch(ProjectRow, self._sql.project, name)
+        return rows[0] if rows else None
+
+    def tasks_named(self, project_id: int, names: Collection[str]) -> TaskPage:
+        found = self._dialect.texts(names)
+        tasks = self._fetch(TaskRow, self._sql.tasks_named, project_id, found) if names else []
+        return self._page(project_id, tasks)
+
+    def tasks_numbered(self, project_id: int, ids: Collection[int]) -> TaskPage:
+        found = self._dialect.numbers(ids)
+        tasks = self._fetch(TaskRow, self._sql.tasks_numbered, project_id, found) if ids else []
+        return self._page(project_id, tasks)
+
+    def _page(self, project_id: int, tasks: Sequence[TaskRow]) -> TaskPage:
+        if not tasks:
+            return TaskPage((), ())
+        ids = self._dialect.numbers([task.id for task in tasks])
+        return TaskPage(tasks, self._fetch(PairRow, self._sql.pairs, project_id, ids))
+
+    def task_ids_of(self, project_id: int, worker_id: int) -> list[int]:
+        with explained(self._dialect.address):
+            rows = self._dialect.fetch(
+                self._connection, self._sql.task_ids, (project_id, worker_id)
+            )
+        return [row[0] for row in rows]
+
+    def workers_named(self, project_id: int, names: Collection[str]) -> Sequence[WorkerRow]:
+        found = self._dialect.texts(names)
+        return self._fetch(WorkerRow, self._sql.workers_named, project_id, found) if names else []
+
+    def workers_numbered(self, project_id: int, ids: Collection[int]) -> Sequence[WorkerRow]:
+        found = self._dialect.numbers(ids)
+        return self._fetch(WorkerRow, self._sql.workers_numbered, project_id, found) if ids else []
+
+    def annotations(self, project_id: int, ids: Collection[str]) -> Sequence[AnnotationRow]:
+        found = self._dialect.texts(ids)
+        return self._fetch(AnnotationRow, self._sql.annotations, project_id, found) if ids else []
+
+    def calibration_records(self, project_id: int) -> Sequence[RecordRow]:
+        with explained(self._dialect.address):
+            rows = self._dialect.fetch(self._connection, self._sql.records, (project_id,))
+        return [RecordRow(id_, z, bool(hit), place) for id_, z, hit, place in rows]
+
+    def advance(self, expected: int, following: int) -> None:
+        topic, partition = self._partition
+        with explained(self._dialect.address):
+            swapped = self._execute(self._sql.swap, following, topic, partition, expected)
+            if not swapped and not self._known:
+                # Of two that begin the partition, one inserts nothing.
+                swapped = self._execute(self._sql.begin, topic, partition, following)
+        if not swapped:
+            raise Fenced(
+                f"Partition {partition} of {topic} is not at offset {expected} in the database:"
+                " another process has gone on with it, so this one must not. Nothing was written"
+            )
+        self.advanced = True
+
+    def trim_outbox(self, partition: TopicPartition, before: Cursor) -> None:
+        # From where the last one ended: until a vacuum comes, the deleted rows' index entries
+        # would be walked through again each time.
+        first = self.trimmed if partition == self._partition else START
+        with explained(self._dialect.address):
+            self._execute(self._sql.trim, *partition, *first, *before)
+        if partition == self._partition:
+            self.trimmed = max(first, before)
+
+    def save(self, changes: Changes) -> None:
+        if not self.advanced:
+            raise RuntimeError("save before advance: only the swap keeps a zombie from writing")
+        batch = Batch(self._partition, changes.progress)
+        batch.insert(schema.tasks, changes.new_tasks)
+        batch.update(schema.tasks, changes.tasks)
+        batch.insert(schema.workers, _storable_reasons(changes.new_workers))
+        batch.update(schema.workers, _storable_reasons(changes.workers))
+        batch.insert(schema.votes, changes.new_pairs)
+        batch.update(schema.votes, changes.pairs)
+        batch.upsert(schema.annotation_ids, changes.annotations)
+        batch.insert(schema.history, changes.history)
+        batch.insert(
+            schema.dead_letters,
+            [row._replace(message=storable(row.message)) for row in changes.dead],
+        )
+        batch.insert(
+            schema.outbox,
+            [(*self._partition, *m[:5], _pack(m.headers)) for m in changes.outgoing],
+        )
+        with explained(self._dialect.address):
+            if changes.projects:
+                self._save_projects(changes.projects)
+            self._dialect.write(self._connection, batch)
+
+    def _save_projects(self, rows: Sequence[ProjectRow]) -> None:
+        for row in rows:
+            found = self._dialect.fetch(self._connection, self._sql.config, (row.id,))
+            if not self._execute(self._sql.save_project, *row):
+                raise DependencyError(
+                    f"Project {row.name!r} has just been declared on another partition. This one"
+                    " is judged again when the batch is tried again"
+                )
+            if not found or found[0][0] != row.config:
+                self._save_classes(row)
+
+    def _save_classes(self, row: ProjectRow) -> None:
+        self._execute(self._sql.drop_classes, row.id)
+        for x, name in enumerate(from_json(row.config).classes):
+            self._execute(self._sql.save_class, row.id, x, name)
+
+    def _execute(self, statement: str, *values: object) -> int:
+        return self._dialect.execute(self._connection, statement, values)
+
+    def _fetch(self, row: Any, statement: str, *values: object) -> Any:
+        with explained(self._dialect.address):
+            found = self._dialect.fetch(self._connection, statement, values)
+        make = self._dialect.maker(row, schema.KEPT[row])
+        return list(map(make, found))
+
+
+class _Lookups:
+    """The statements; a parameter is `{0}` in them until the dialect is known."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        numbers, texts = dialect.among_numbers, dialect.among_texts
+
+        def select(table: Any, condition: str) -> str:
+            text = f"{statements.select(table)} WHERE {condition}"
+            return text.replace("{0}", dialect.parameter)
+
+        mine = "project_id = {0}"
+        self.project = select(schema.projects, "name = {0}")
+        self.tasks_named = select(schema.tasks, f"{mine} AND name {texts} ORDER BY id")
+        self.tasks_numbered = select(schema.tasks, f"{mine} AND id {numbers} ORDER BY id")
+        self.workers_named = select(schema.workers, f"{mine} AND name {texts} ORDER BY id")
+        self.workers_numbered = select(schema.workers, f"{mine} AND id {numbers} ORDER BY id")
+        self.pairs = select(
+            schema.votes,
+            f"{mine} AND task_id {numbers} ORDER BY task_id, arrival IS NULL, arrival, worker_id",
+        )
+        self.annotations = select(
+            schema.annotation_ids, f"{mine} AND annotation_id {texts} ORDER BY annotation_id"
+        )
+        p = dialect.parameter
+        self.task_ids = (
+            f"SELECT task_id FROM votes WHERE project_id = {p} AND worker_id = {p}"
+            " AND x IS NOT NULL ORDER BY task_id"
+        )
+        self.records = (
+            f"SELECT id, record_z, record_hit, record_seq FROM tasks WHERE project_id = {p}"
+            " AND record_seq IS NOT NULL ORDER BY record_seq"
+        )
+        self.swap = (
+            f"UPDATE partition_progress SET next_offset = {p}"
+            f' WHERE topic = {p} AND "partition" = {p} AND next_offset = {p}'
+        )
+        self.begin = (
+            f"{statements.insert(schema.progress)} VALUES ({p}, {p}, {p}, 0, 0, 0, 0, 0, 0)"
+            " ON CONFLICT DO NOTHING"
+        )
+        self.trim = (
+            f'DELETE FROM outbox WHERE topic_in = {p} AND "partition" = {p}'
+            f" AND (input_offset, sequence) >= ({p}, {p})"
+            f" AND (input_offset, sequence) < ({p}, {p})"
+        )
+        self.config = f"SELECT config FROM projects WHERE id = {p}"
+        # The condition refuses a project of another partition, and another name of the same hash.
+        self.save_project = (
+            f"{statements.insert(schema.projects)}"
+            f" VALUES ({', '.join([p] * len(schema.projects.columns))})"
+            f" {statements.on_conflict(schema.projects)}"
+            " WHERE projects.name = excluded.name AND projects.topic = excluded.topic"
+            ' AND projects."partition" = excluded."partition"'
+        )
+        self.drop_classes = f"DELETE FROM classes WHERE project_id = {p}"
+        self.save_class = f"INSERT INTO classes (project_id, x, name) VALUES ({p}, {p}, {p})"
+
+
+_pack = msgspec.msgpack.Encoder().encode
+
+
+def _storable_reasons(rows: Iterable[WorkerRow]) -> list[WorkerRow]:
+    return [
+        row if row.block_reason is None else row._replace(block_reason=storable(row.block_reason))
+        for row in rows
+    ]
