@@ -15,16 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .base import Aggregator, NotFittedError
+    from .dawid_skene import DawidSkene
     from .fast_sbic import FastSBIC
     from .majority import MajorityVote
+    from .one_coin import OneCoinDawidSkene
     from .sorted_sbic import SortedSBIC
 
     METHODS: dict[str, type[Aggregator]]
 
 _NAMES = {
     "fast_sbic": ("FastSBIC", "fast_sbic"),
-    "majority": ("MajorityVote", "majority"),
     "sorted_sbic": ("SortedSBIC", "sorted_sbic"),
+    "majority": ("MajorityVote", "majority"),
+    "one_coin_dawid_skene": ("OneCoinDawidSkene", "one_coin"),
+    "dawid_skene": ("DawidSkene", "dawid_skene"),
 }
 """Name of the method (as `crowdresolve replay --algorithm` has it) -> class, module."""
 
@@ -36,9 +40,11 @@ _HOMES = dict(_NAMES.values()) | {
 __all__ = [
     "METHODS",
     "Aggregator",
+    "DawidSkene",
     "FastSBIC",
     "MajorityVote",
     "NotFittedError",
+    "OneCoinDawidSkene",
     "SortedSBIC",
 ]
 
