@@ -71,7 +71,7 @@ def _slow(value: bytes, headers: Headers) -> Event:
     if _is_structured(headers) or ("specversion" in fields and "data" in fields):
         data = fields.get("data")
         if not isinstance(data, dict):
-            raise InputError(DeadCode.INVALID_FIELD, "`data` of the CloudEvent must be an object")
+            raise InputError(DeadCode.INVALID_JSON, "`data` of the CloudEvent must be an object")
         fields = {"type": fields["type"], **data} if "type" in fields else data
     elif "type" not in fields:
         given = [c for n, c in headers if n == "ce_type" and c is not None]

@@ -40,7 +40,7 @@ class ProjectRow(NamedTuple):
     arrivals: int
     pairs: int
     uses: str
-    """JSON list: how many votes and gold truths name each class."""
+    """JSON list: how many votes, gold truths and experts' verdicts name each class."""
     b: float
     record_seq: int
     gold_records: int

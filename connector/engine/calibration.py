@@ -109,8 +109,7 @@ class Calibration:
         if not n:
             return Standing(len(said), 0, 0, None, None, None)
         right = sum(hit for _, hit in at_stop)
-        lower = float(betaincinv(right + 0.5, n - right + 0.5, 0.025)) if right else 0.0
-        upper = float(betaincinv(right + 0.5, n - right + 0.5, 0.975)) if right < n else 1.0
+        lower, upper = (float(betaincinv(right + 0.5, n - right + 0.5, t)) for t in (0.025, 0.975))
         return Standing(len(said), n, right, lower, upper, sum(s for s, _ in at_stop) / n)
 
 

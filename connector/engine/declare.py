@@ -9,7 +9,7 @@ from connector.domain.config import ProjectConfig
 from connector.domain.errors import DeadCode, InputError
 
 from .project import Project
-from .state import ADJUDICATED, CAPPED, Task
+from .state import Task
 from .turn import Outcome, Turn
 
 
@@ -62,7 +62,7 @@ def _check(p: Project, config: ProjectConfig) -> None:
     present = set(config.classes)
     for x, name in enumerate(old.classes):
         if name not in present and p.uses[x]:
-            raise conflict(f"class {name[:80]!r} cannot go: votes or gold name it")
+            raise conflict(f"class {name[:80]!r} cannot go: votes, gold or an expert's verdict name it")
     if config.kind == "ordinal":
         kept = [c for c in old.classes if c in present]
         if kept != [c for c in config.classes if c in set(kept)]:
@@ -111,8 +111,6 @@ class _Change:
             task.truth = self.now[task.truth]
         if task.label is not None:
             task.label = self.now[task.label]
-            if task.label is None and task.status == ADJUDICATED:
-                task.status = CAPPED  # its class is gone, so the ordinary rules hold again
         if task.prior is not None:
             task.prior = (
                 tuple(task.prior[i] for i in self.was if i is not None) if self.same_set else None

@@ -19,7 +19,7 @@ from connector.domain.rows import HistoryRow
 from .messages import Cause, Topics, cloudevent_headers, label_message
 from .project import Project, beta_interval
 from .resolve import REOPENED, Standing, judge
-from .state import Annotation, Task, Vote, Worker
+from .state import ADJUDICATED, Annotation, Task, Vote, Worker
 from .storage import Storage
 
 _encode = msgspec.json.Encoder().encode
@@ -226,6 +226,11 @@ class Turn:
     def _stand(self, task: Task, status: str, label: int | None) -> None:
         """Give the task another status or label, and its voters their agreement with it."""
         was, old = task.resolved, task.label
+        uses = self.project.uses
+        if task.status == ADJUDICATED and old is not None:
+            uses[old] -= 1
+        if status == ADJUDICATED and label is not None:
+            uses[label] += 1
         task.status, task.label = status, label
         now = task.resolved
         if (was, old) == (now, label) or not (was or now):

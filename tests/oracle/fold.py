@@ -374,15 +374,17 @@ class PlainFold:
 
     def _send(self, project: Project, task: Task, verdict: rules.Verdict) -> None:
         record = self._record
+        votes = len(project.counting(task))
+        nothing_said = not votes and task.gold is None
         cause = {"topic": self.topic, "partition": record.partition, "offset": record.offset}
         value = {
             "type": verdict.type,
             "project": project.name,
             "task": task.name,
-            "label": verdict.label,
+            "label": None if nothing_said else verdict.label,
             "confidence": task.stated[verdict.label],
             "probabilities": dict(task.stated),
-            "votes": len(project.counting(task)),
+            "votes": votes,
             "status": verdict.status,
             "algorithm": "fast_sbic",
             "version": task.version,
