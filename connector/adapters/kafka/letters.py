@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from connector.domain.errors import Refused
 from connector.domain.records import Headers, Outgoing
 
 REASON = ("error-code", "error-message", "origin-topic", "origin-partition", "origin-offset")
@@ -46,3 +47,28 @@ def _omitted(what: str, content: bytes | None) -> Headers:
         (f"{what}-omitted", str(len(content)).encode()),
         (f"{what}-sha256", sha256(content).hexdigest().encode()),
     )
+
+
+def too_large(message: Outgoing, cause: object) -> Refused:
+    """For a message that may not go otherwise than whole."""
+    size = len(message.value or b"") + len(message.key or b"")
+    return Refused(
+        f"a message of {size} bytes with key {message.key!r} is too large for topic "
+        f"{message.topic} ({cause}): raise the topic's max.message.bytes"
+    )
+
+
+def reduced(message: Outgoing, limit: int, dead_topic: str | None) -> Outgoing:
+    """The message, or what of a dead letter fits into so many bytes.
+
+    Raises:
+        Refused: it does not fit, and is no dead letter or cannot be made smaller.
+    """
+    for candidate in (message, *(reduce(message) for reduce in REDUCTIONS)):
+        size = len(candidate.key or b"") + len(candidate.value or b"")
+        size += sum(len(name) + len(value or b"") for name, value in candidate.headers)
+        if size <= limit:
+            return candidate
+        if message.topic != dead_topic:
+            break
+    raise too_large(message, f"{limit} bytes")

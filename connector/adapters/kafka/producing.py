@@ -9,13 +9,12 @@ from typing import Any
 from kafka import KafkaProducer, errors
 from kafka.serializer import Serializer
 
-from connector.domain.errors import Refused
 from connector.domain.records import Headers, Outgoing
 
 from . import quirks
 from .client import ClientSettings
 from .connecting import connecting
-from .letters import REDUCTIONS
+from .letters import REDUCTIONS, too_large
 
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
 """A broker cuts the connection where a request exceeds 100 MB (its default), and the client would
@@ -147,14 +146,6 @@ def deliver_reduced(
                 if messages[index].value is None:
                     step = max(step, 1)
                 if messages[index].topic != dead_topic or step >= len(REDUCTIONS):
-                    raise _refused(messages[index], found.cause) from found.cause
+                    raise too_large(messages[index], found.cause) from found.cause
                 sending[index] = REDUCTIONS[step](messages[index])
                 reductions[index] = step + 1
-
-
-def _refused(message: Outgoing, cause: BaseException) -> Refused:
-    size = len(message.value or b"") + len(message.key or b"")
-    return Refused(
-        f"a message of {size} bytes with key {message.key!r} is too large for topic "
-        f"{message.topic} ({cause}): raise the topic's max.message.bytes"
-    )
