@@ -103,7 +103,7 @@ def describe(settings: ClientSettings, names: TopicNames, group: str) -> Cluster
             **outgoing_settings(names, int(limit) if limit else None),
         }
         topics = tuple(_reports(admin, wanted, None, set()))
-        members = admin.describe_groups([group])[group]
+        state, members = _members(admin, group)
         return ClusterReport(
             cluster_id=cluster.get("cluster_id"),
             brokers=len(cluster["brokers"]),
@@ -112,8 +112,8 @@ def describe(settings: ClientSettings, names: TopicNames, group: str) -> Cluster
             and known.get("EndTxn", -1) >= 0
             and known.get("TxnOffsetCommit", -1) >= 3,
             topics=topics,
-            group_state=str(members["group_state"]),
-            group_members=len(members["members"]),
+            group_state=state,
+            group_members=members,
             lag=_lag(admin, group, topics[0]),
         )
 
@@ -198,6 +198,16 @@ def _settings(admin: KafkaAdminClient, names: list[str]) -> dict[str, dict[str, 
         }
         for name in names
     }
+
+
+def _members(admin: KafkaAdminClient, group: str) -> tuple[str, int]:
+    """The group's state and how many members it has."""
+    try:
+        found = admin.describe_groups([group])[group]
+    except ValueError:
+        # The broker names a right that the client does not know; it then gives up on the answer.
+        return "unknown", 0
+    return str(found["group_state"]), len(found["members"])
 
 
 def _lag(admin: KafkaAdminClient, group: str, topic: TopicReport) -> tuple[PartitionLag, ...]:
