@@ -1,5 +1,7 @@
-"""The few protocols that the pipeline needs: where records come from, where state is kept, where
-messages go, and what time it is.  `connector.adapters` has the real and the in-memory ones.
+"""The few protocols that the pipeline needs.
+
+Where records come from, where state is kept, where messages go, and what time it is.
+`connector.adapters` has the real and the in-memory ones.
 """
 
 from __future__ import annotations
@@ -125,13 +127,18 @@ class Store(Protocol):
         ...
 
     def partitions(self, topic: str, present: int) -> int:
-        """How many partitions the topic had when this database first met it; notes `present`
-        where it never has."""
+        """How many partitions the topic had when this database first met it.
+
+        Notes `present` where it never has.
+        """
         ...
 
     def transaction(self, partition: TopicPartition) -> AbstractContextManager[Transaction]:
-        """Commits at the end of the block, rolls back if it raises. Raises DependencyError; an
-        unknown outcome of the commit is a DependencyError too: read `progress` again."""
+        """Commits at the end of the block, rolls back if it raises.
+
+        Raises:
+            DependencyError: also where the commit's outcome is unknown: read `progress` again.
+        """
         ...
 
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:

@@ -53,8 +53,8 @@ def assert_messages(
             w = wanted(m)
             want.setdefault(group(w), []).append(w)
     have: dict[tuple[Any, ...], list[Any]] = {}
-    for key, value, headers in got:
-        g = published(key, value, headers)
+    for k, value, headers in got:
+        g = published(k, value, headers)
         have.setdefault(group(g), []).append(g)
     assert set(have) == set(want), f"{topic}: keys {set(have) ^ set(want)}"
     for key, messages in want.items():

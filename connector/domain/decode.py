@@ -131,7 +131,7 @@ def _declared(event: ProjectDeclared) -> Declared:
 
 
 def _told(error: Exception) -> str:
-    """msgspec's message with the path as people write it: "... - at `$.task`" to "`task`: ..."."""
+    """Msgspec's message with the path as people write it: "... - at `$.task`" to "`task`: ..."."""
     text, _, path = str(error).partition(" - at `$")
     path = path.rstrip("`").lstrip(".")
     return (f"`{path}`: {text}" if path else text)[:300]

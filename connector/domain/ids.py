@@ -6,8 +6,10 @@ MAX_BYTES = 512
 
 
 class CheckedType(type):
-    """Lets a plain value pass for its schema type: an instance of a subclass of `str` or `int`
-    would make every look-up of the hot path slower."""
+    """Lets a plain value pass for its schema type.
+
+    Instances of a subclass of `str` or `int` would make every look-up of the hot path slower.
+    """
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[1])

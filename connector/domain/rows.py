@@ -100,8 +100,10 @@ class WorkerRow(NamedTuple):
 
 
 class PairRow(NamedTuple):
-    """What is known of one worker on one task: the present vote (`x` None: there is none), and
-    what is remembered of a retraction or skip."""
+    """What is known of one worker on one task.
+
+    The present vote (`x` None: there is none), and what is remembered of a retraction or skip.
+    """
 
     project_id: int
     task_id: int

@@ -101,8 +101,10 @@ class Calibration:
         return bend(q, self.b) if self.records else q
 
     def standing(self, confidence: float) -> Standing:
-        """Gold tasks that would be resolved at ``confidence``, and how many of them rightly, with
-        the 95 % interval of that share (Jeffreys)."""
+        """Gold tasks that would be resolved at ``confidence``, and how many of them rightly.
+
+        The interval is the 95 % one of that share (Jeffreys).
+        """
         said = [(_bent(r.z, self.b), r.hit) for r in self.records.values()]
         at_stop = [(s, hit) for s, hit in said if s >= confidence]
         n = len(at_stop)

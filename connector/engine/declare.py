@@ -62,7 +62,9 @@ def _check(p: Project, config: ProjectConfig) -> None:
     present = set(config.classes)
     for x, name in enumerate(old.classes):
         if name not in present and p.uses[x]:
-            raise conflict(f"class {name[:80]!r} cannot go: votes, gold or an expert's verdict name it")
+            raise conflict(
+                f"class {name[:80]!r} cannot go: votes, gold or an expert's verdict name it"
+            )
     if config.kind == "ordinal":
         kept = [c for c in old.classes if c in present]
         if kept != [c for c in config.classes if c in set(kept)]:

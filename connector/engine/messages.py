@@ -52,7 +52,12 @@ def cloudevent_headers(kind: str, cause: Cause, sequence: int, source: bytes, ti
 
 
 def label_message(
-    kind: str, project: str, task: Task, label: str | None, cause: Cause
+    kind: str,
+    project: str,
+    task: Task,
+    label: str | None,
+    probabilities: bytes,
+    cause: Cause,
 ) -> tuple[bytes, bytes]:
     """Key and value of a `label.*` message, of the task as it stands."""
     value = {
@@ -61,7 +66,7 @@ def label_message(
         "task": task.name,
         "label": label,
         "confidence": task.confidence,
-        "probabilities": msgspec.Raw(task.probabilities),
+        "probabilities": msgspec.Raw(probabilities),
         "votes": task.counted,
         "status": task.status,
         "algorithm": task.algorithm,

@@ -105,6 +105,17 @@ class Project:
         """A task that is in memory, as every dirty one is."""
         return self._tasks_by_id[id]
 
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to save."""
+        return bool(
+            self.dirty
+            or self.dirty_tasks
+            or self.dirty_workers
+            or self.dirty_pairs
+            or self.dirty_annotations
+        )
+
     def saved(self) -> None:
         """Everything dirty has been handed over for saving."""
         self.stored = True
@@ -301,7 +312,8 @@ class Project:
             row.status,
             row.label,
         )
-        t.confidence, t.probabilities = row.confidence, row.probabilities.encode()
+        t.confidence = row.confidence
+        t.q, t.shown = None, row.probabilities.encode()
         t.counted, t.version, t.algorithm = row.votes, row.version, row.algorithm
         t.resolved_at, t.updated_at = row.resolved_at, row.updated_at
         t.stored = True

@@ -9,7 +9,6 @@ from connector.domain.rows import AnnotationRow, PairRow, TaskRow, WorkerRow
 
 from .state import Annotation, Memory, Task, Vote, Worker
 
-
 NOTHING = Memory()
 
 
@@ -23,7 +22,9 @@ def unpack(data: bytes | None) -> tuple[float, ...] | None:
     return None if data is None else struct.unpack(f"<{len(data) // 8}d", data)
 
 
-def task_row(project_id: int, t: Task, record: tuple[float, bool, int] | None) -> TaskRow:
+def task_row(
+    project_id: int, t: Task, classes: Sequence[str], record: tuple[float, bool, int] | None
+) -> TaskRow:
     """The row of a task; `record` is its calibration record (z, hit, place in order)."""
     z, hit, place = record or (None, None, None)
     return TaskRow(
@@ -40,7 +41,7 @@ def task_row(project_id: int, t: Task, record: tuple[float, bool, int] | None) -
         t.status,
         t.label,
         t.confidence,
-        t.probabilities.decode(),
+        t.shown_probabilities(classes).decode(),
         t.counted,
         t.version,
         t.algorithm,

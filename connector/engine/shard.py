@@ -86,10 +86,10 @@ class Shard:
                 value = getattr(e, field, None)
                 if isinstance(value, str):
                     names.add(value)
-        for name, (tasks, workers, annotations) in named.items():
+        for name, sets in named.items():
             project = self._project(storage, name)
             if project is not None:
-                project.prefetch(storage, tasks, workers, annotations)
+                project.prefetch(storage, *sets)
 
     def _project(self, storage: Storage, name: str) -> Project | None:
         found = self.projects.get(name)
@@ -181,16 +181,15 @@ class Shard:
 
     def collect(self) -> Changes:
         """What changed since the last call; the shard goes on from there."""
-        changes = Changes(self.source, self._progress())
+        changes = Changes(self.source, self.progress())
         for p in self.projects.values():
-            if not (p.dirty or p.dirty_tasks or p.dirty_workers or p.dirty_pairs):
-                if not p.dirty_annotations:
-                    continue
+            if not p.changed:
+                continue
             if p.dirty or not p.stored:
                 changes.projects.append(p.row())
             records = p.calibration.records
             for t in p.dirty_tasks.values():
-                row = rows.task_row(p.id, t, records.get(t.id))
+                row = rows.task_row(p.id, t, p.config.classes, records.get(t.id))
                 (changes.tasks if t.stored else changes.new_tasks).append(row)
                 t.stored = True
             workers = list(p.dirty_workers.values())
@@ -203,12 +202,13 @@ class Shard:
             for a in p.dirty_annotations.values():
                 changes.annotations.append(rows.annotation_row(p.id, a))
             p.saved()
-        changes.outgoing, self._outgoing = self._due(), []
+        changes.outgoing = self.take_outgoing()
         changes.history, self._history = self._history, []
         changes.dead, self._dead = self._dead, []
         return changes
 
-    def _progress(self) -> ProgressRow:
+    def progress(self) -> ProgressRow:
+        """How far the fold has come, and what became of its records."""
         return ProgressRow(
             self.source.topic,
             self.source.partition,
@@ -221,11 +221,11 @@ class Shard:
             self.dead_count,
         )
 
-    def _due(self) -> list[Outgoing]:
+    def take_outgoing(self) -> list[Outgoing]:
+        """The messages since the last call, but for those that are known to be out."""
+        made, self._outgoing = self._outgoing, []
         start = self.publish_from
-        if start is None:
-            return self._outgoing
-        return [o for o in self._outgoing if (o.offset, o.sequence) >= start]
+        return made if start is None else [m for m in made if (m.offset, m.sequence) >= start]
 
     def take_spilled(self) -> bool:
         """Whether messages since the last call were saved in between, and not all collected."""

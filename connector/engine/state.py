@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
+
+import msgspec
 
 from aggregators.streaming import TaskState, VoteState, WorkerState
 
@@ -15,6 +17,8 @@ GOLD = "gold"
 ADJUDICATED = "adjudicated"
 
 FAST_SBIC = "fast_sbic"
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Worker(WorkerState):
@@ -132,7 +136,8 @@ class Task(TaskState):
         prior: its own prior, scaled to sum 1, or None for the project's.
         run: the reconciliation run that `base` comes from, or None: base is the log prior.
         label: what `task_labels` shows: the resolved label, or the present top, or None.
-        probabilities: JSON of the stated probabilities by class name.
+        q: length K, the stated probabilities; None: as `shown` has them from the database.
+        shown: JSON of them by class name, made when it is asked for (`shown_probabilities`).
         counted: distinct workers whose votes count.
         memories: by worker number, only for pairs that have something to remember.
         record: calibration record (z, hit) of a gold task.
@@ -149,9 +154,10 @@ class Task(TaskState):
         "name",
         "prior",
         "priority",
-        "probabilities",
+        "q",
         "resolved_at",
         "run",
+        "shown",
         "status",
         "stored",
         "updated_at",
@@ -173,7 +179,8 @@ class Task(TaskState):
         self.status = OPEN
         self.label: int | None = None
         self.confidence = 0.0
-        self.probabilities = b"{}"
+        self.q: Sequence[float] | None = None
+        self.shown: bytes | None = None
         self.counted = 0
         self.version = 0
         self.algorithm = FAST_SBIC
@@ -181,6 +188,13 @@ class Task(TaskState):
         self.updated_at = 0
         self.memories: dict[int, Memory] = {}
         self.stored = False
+
+    def shown_probabilities(self, classes: Sequence[str]) -> bytes:
+        """JSON of the stated probabilities by class name."""
+        if self.shown is None:
+            assert self.q is not None
+            self.shown = _encode(dict(zip(classes, self.q, strict=True)))
+        return self.shown
 
     @property
     def resolved(self) -> bool:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-import msgspec
-
 from aggregators.confidence import stated, top, vote_counts
 from aggregators.streaming import cast, set_truth, settle, withdraw
 from connector.domain.records import Outgoing
@@ -21,8 +19,6 @@ from .project import Project, beta_interval
 from .resolve import REOPENED, Standing, judge
 from .state import ADJUDICATED, Annotation, Task, Vote, Worker
 from .storage import Storage
-
-_encode = msgspec.json.Encoder().encode
 
 
 class Outcome(Enum):
@@ -200,7 +196,7 @@ class Turn:
         standing = Standing(task.status, task.label, x, q[x], n, task.truth, expert, maximum)
         verdict = judge(standing, config)
         task.counted = n
-        task.probabilities = _encode(dict(zip(config.classes, q, strict=True)))
+        task.q, task.shown = q, None
         if verdict is None:
             if not task.resolved:
                 task.label = x if n else None
@@ -221,7 +217,7 @@ class Turn:
         """What a task without votes says of itself."""
         prior = self.project.prior_of(task)
         task.confidence = max(prior)
-        task.probabilities = _encode(dict(zip(self.project.config.classes, prior, strict=True)))
+        task.q, task.shown = prior, None
 
     def _stand(self, task: Task, status: str, label: int | None) -> None:
         """Give the task another status or label, and its voters their agreement with it."""
@@ -245,7 +241,8 @@ class Turn:
     def _send(self, kind: str, task: Task) -> None:
         config = self.project.config
         label = None if task.label is None else config.classes[task.label]
-        key, value = label_message(kind, self.project.name, task, label, self.cause)
+        probabilities = task.shown_probabilities(config.classes)
+        key, value = label_message(kind, self.project.name, task, label, probabilities, self.cause)
         self.emit(kind, self.topics.resolved, key, value)
 
     def emit(self, kind: str, topic: str, key: bytes, value: bytes) -> None:

@@ -21,8 +21,10 @@ APPLIED, DUPLICATE, STALE = Outcome.APPLIED, Outcome.DUPLICATE, Outcome.STALE
 def compare(
     revision: int | None, at: int | None, other_revision: int | None, other_at: int | None
 ) -> int | None:
-    """Sign of new against old by `revision` where both have one, else by `at` where both have
-    one; None: not comparable."""
+    """Sign of new against old, None where they cannot be compared.
+
+    By `revision` where both have one, else by `at` where both have one.
+    """
     if revision is not None and other_revision is not None:
         return (revision > other_revision) - (revision < other_revision)
     if at is not None and other_at is not None:

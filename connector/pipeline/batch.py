@@ -14,6 +14,8 @@ from connector.ports import Store
 from .failpoints import failpoint
 from .publisher import MAX_MESSAGES
 
+START = Cursor(0)
+
 
 def decoded(records: Sequence[Record]) -> list[Event | InputError]:
     """Each record's event, or why it is none."""
@@ -30,7 +32,7 @@ def process(
     store: Store,
     shard: Shard,
     records: Sequence[Record],
-    published: Cursor = Cursor(0),
+    published: Cursor = START,
 ) -> list[Outgoing] | None:
     """Fold records into the shard and the database, all or nothing.
 

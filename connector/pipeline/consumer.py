@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -43,7 +43,7 @@ class Options:
         drain_s: how long publishing may take to finish at the end.
     """
 
-    topics: Topics = Topics()
+    topics: Topics = field(default_factory=Topics)
     transactional: bool = True
     rebuild: bool = False
     held: int = 200_000
@@ -66,14 +66,14 @@ class Consumer:
         store: Store,
         make_sink: Callable[[], Sink],
         clock: Clock,
-        options: Options = Options(),
+        options: Options | None = None,
         on_progress: Callable[[TopicPartition, int, int], None] | None = None,
     ) -> None:
         self._source = source
         self._store = store
         self._make_sink = make_sink
         self._clock = clock
-        self._options = options
+        self._options = options or Options()
         self._on_progress = on_progress
         self._shards: dict[TopicPartition, Shard] = {}
         self._fresh: dict[TopicPartition, int] = {}
@@ -368,4 +368,3 @@ class Consumer:
         if not self._publisher.drain(self._options.drain_s):
             log.info("publishing_left_for_restart")
         self._commit_sent()
-

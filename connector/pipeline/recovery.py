@@ -42,7 +42,8 @@ def resume(
         partition: for the message.
         D: next offset by the database, None where it has never seen the partition.
         K: the group's cursor, None where it has none (a new group, or an expired one).
-        first, end: the offsets that the log still has, end exclusive.
+        first: the first offset that the log still has.
+        end: the offset after its last.
         rebuild: accept what can be accepted (`run --rebuild`).
 
     Raises:
@@ -57,7 +58,7 @@ def resume(
             " --bootstrap-servers at the right cluster; or, if the topic really begins again,"
             " start with an empty database (--database) and `crowdresolve run --rebuild`."
         )
-    if K is not None and K > Cursor(expected) and not rebuild:
+    if K is not None and Cursor(expected) < K and not rebuild:
         state = "is empty" if D is None else f"stands at offset {expected}"
         raise Refused(
             f"{where}: the group has published up to offset {K.offset}, but the database {state}:"
@@ -72,13 +73,11 @@ def resume(
             " retention (`crowdresolve doctor` shows it) and restore them if you can; or"
             " `crowdresolve run --rebuild` goes on without them."
         )
-    ahead = K is not None and K > Cursor(expected)
+    ahead = K is not None and Cursor(expected) < K
     return Resume(
         read_from=max(expected, first),
         publish=(
-            None
-            if (K or Cursor(0)) >= Cursor(expected)
-            else (K or Cursor(0), Cursor(expected))
+            None if (K or Cursor(0)) >= Cursor(expected) else (K or Cursor(0), Cursor(expected))
         ),
         publish_from=K if ahead else None,
         skipped=max(0, first - expected),

@@ -103,9 +103,7 @@ class Deployment:
             "LOG_FORMAT": "json",
         }
         base = {k: v for k, v in os.environ.items() if not k.startswith("CROWDRESOLVE_")}
-        return (
-            base | {f"CROWDRESOLVE_{k}": v for k, v in names.items()} | {k: v for k, v in more.items()}
-        )
+        return base | {f"CROWDRESOLVE_{k}": v for k, v in names.items()} | more
 
     def command(self, *arguments: str, code: int = 0) -> str:
         """Run a command of the product to its end; its output."""
@@ -117,7 +115,9 @@ class Deployment:
             timeout=120,
             cwd=self.directory,
         )
-        assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode == code, (
+            f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+        )
         return done.stdout + done.stderr
 
     def run(self, *flags: str, **environment: str) -> Process:
@@ -182,9 +182,7 @@ class Deployment:
         """The plain fold of what the log holds, with the broker's own timestamps."""
         fold = PlainFold(self.annotations, self.group, self.resolved, self.dead)
         for r in self.read(self.annotations):
-            fold.feed(
-                Record(r.partition, r.offset, r.timestamp, r.value, r.key, tuple(r.headers))
-            )
+            fold.feed(Record(r.partition, r.offset, r.timestamp, r.value, r.key, tuple(r.headers)))
         return fold
 
     def end(self, partition: int = 0) -> int:
@@ -221,7 +219,9 @@ class Deployment:
         )
         parts = [TopicPartition(self.annotations, p) for p in range(self.partitions)]
         ends = {
-            p: max((r.offset + 1 for r in self.read(self.annotations) if r.partition == p), default=0)
+            p: max(
+                (r.offset + 1 for r in self.read(self.annotations) if r.partition == p), default=0
+            )
             for p in range(self.partitions)
         }
         try:
@@ -245,9 +245,7 @@ class Deployment:
         return fold
 
 
-def deployments(
-    bootstrap: str, directory: Path
-) -> Iterator[Callable[..., Deployment]]:
+def deployments(bootstrap: str, directory: Path) -> Iterator[Callable[..., Deployment]]:
     """A maker of deployments that ends them all."""
     made: list[Deployment] = []
 
