@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import psycopg
-from sqlalchemy import Table
+from sqlalchemy import URL, Table
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from connector.domain.errors import ConfigurationError
@@ -40,6 +40,10 @@ class Postgres(Dialect):
     parameter = "%s"
     among_numbers = "= ANY(%s::int8[])"
     among_texts = "= ANY(%s::text[])"
+
+    def __init__(self, address: URL) -> None:
+        super().__init__(address)
+        self._begun = 0
 
     def connect(self) -> tuple[Any, list[str]]:
         dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call]
@@ -84,6 +88,10 @@ class Postgres(Dialect):
 
     def begin(self, connection: Any) -> None:
         connection.execute("BEGIN")
+        self._begun += 1
+        if self._begun.bit_count() == 1:
+            # Plans are kept; those of a small table are made anew as it may have doubled.
+            connection.execute("DISCARD PLANS")
 
     def execute(self, connection: Any, statement: str, values: Values = ()) -> int:
         return int(connection.execute(statement, values or None).rowcount)

@@ -130,11 +130,12 @@ class SqlTransaction:
             [(*self._partition, *m[:5], _pack(m.headers)) for m in changes.outgoing],
         )
         with explained(self._dialect.address):
-            if changes.projects:
-                self._save_projects(changes.projects)
+            batch.insert(schema.classes, self._save_projects(changes.projects))
             self._dialect.write(self._connection, batch)
 
-    def _save_projects(self, rows: Sequence[ProjectRow]) -> None:
+    def _save_projects(self, rows: Sequence[ProjectRow]) -> list[tuple[int, int, str]]:
+        """Write the projects; the rows of `classes` that are to be written."""
+        classes: list[tuple[int, int, str]] = []
         for row in rows:
             found = self._dialect.fetch(self._connection, self._sql.config, (row.id,))
             if not self._execute(self._sql.save_project, *row):
@@ -143,12 +144,10 @@ class SqlTransaction:
                     " is judged again when the batch is tried again"
                 )
             if not found or found[0][0] != row.config:
-                self._save_classes(row)
-
-    def _save_classes(self, row: ProjectRow) -> None:
-        self._execute(self._sql.drop_classes, row.id)
-        for x, name in enumerate(from_json(row.config).classes):
-            self._execute(self._sql.save_class, row.id, x, name)
+                self._execute(self._sql.drop_classes, row.id)
+                names = enumerate(from_json(row.config).classes)
+                classes += [(row.id, x, name) for x, name in names]
+        return classes
 
     def _execute(self, statement: str, *values: object) -> int:
         return self._dialect.execute(self._connection, statement, values)
@@ -215,7 +214,6 @@ class _Lookups:
             ' AND projects."partition" = excluded."partition"'
         )
         self.drop_classes = f"DELETE FROM classes WHERE project_id = {p}"
-        self.save_class = f"INSERT INTO classes (project_id, x, name) VALUES ({p}, {p}, {p})"
 
 
 _pack = msgspec.msgpack.Encoder().encode

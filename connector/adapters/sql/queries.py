@@ -1,0 +1,105 @@
+"""Reading for people: views, projects, dead letters. Nothing here is used by the consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Engine, select, text
+
+from connector.domain.instants import format_instant
+from connector.domain.rows import DeadRow, ProjectRow
+
+from .failures import explained
+from .schema import KEPT, dead_letters, projects
+from .views import VIEWS, View
+
+PAGE = 5_000
+
+
+def view(
+    engine: Engine, name: str, project: str | None = None
+) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
+    """A view's columns, and its rows as they are read, ordered by what identifies them.
+
+    Times are text (`YYYY-MM-DDTHH:MM:SS.ffffffZ`) and JSON is text on both databases.
+
+    Args:
+        engine: from `database.engine`.
+        name: of `views.VIEWS`.
+        project: only its rows, where the view has projects.
+
+    Raises:
+        KeyError: there is no such view.
+        DependencyError, ConfigurationError: while reading.
+    """
+    return VIEWS[name].columns, _rows(engine, name, VIEWS[name], project)
+
+
+def _rows(engine: Engine, name: str, view_: View, project: str | None) -> Iterator[tuple[Any, ...]]:
+    postgres = engine.dialect.name == "postgresql"
+    shown = [
+        f'CAST("{column}" AS text)' if postgres and column in view_.json else f'"{column}"'
+        for column in view_.columns
+    ]
+    narrowed = project is not None and view_.per_project
+    statement = text(
+        f"SELECT {', '.join(shown)} FROM {name}"
+        + (" WHERE project = :project" if narrowed else "")
+        + " ORDER BY "
+        + ", ".join(f'"{column}"' for column in view_.order)
+    )
+    times = [i for i, column in enumerate(view_.columns) if column in view_.times]
+    parameters = {"project": project} if narrowed else {}
+    with explained(engine.url), engine.connect() as connection:
+        found = connection.execution_options(yield_per=PAGE).execute(statement, parameters)
+        for row in found:
+            yield _timed(row, times) if postgres and times else tuple(row)
+
+
+def _timed(row: Sequence[Any], times: Sequence[int]) -> tuple[Any, ...]:
+    values = list(row)
+    for i in times:
+        if values[i] is not None:
+            values[i] = _told(values[i])
+    return tuple(values)
+
+
+def _told(at: datetime) -> str:
+    whole = at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return format_instant((whole.days * 86_400 + whole.seconds) * 1_000_000 + whole.microseconds)
+
+
+def all_projects(engine: Engine) -> list[ProjectRow]:
+    """Every project by name, with its configuration (`connector.domain.config.from_json`)."""
+    with explained(engine.url), engine.connect() as connection:
+        found = connection.execute(select(projects).order_by(projects.c.name))
+        return [ProjectRow._make(row) for row in found]
+
+
+def project(engine: Engine, name: str) -> ProjectRow | None:
+    """The project of that name."""
+    with explained(engine.url), engine.connect() as connection:
+        row = connection.execute(select(projects).where(projects.c.name == name)).first()
+    return None if row is None else ProjectRow._make(row)
+
+
+def dead(engine: Engine, code: str | None = None, since: int | None = None) -> Iterator[DeadRow]:
+    """Dead letters in the order of their origin: of one code, and not before `since` (us)."""
+    statement = select(dead_letters).order_by(*dead_letters.primary_key.columns)
+    if code is not None:
+        statement = statement.where(dead_letters.c.code == code)
+    if since is not None:
+        statement = statement.where(dead_letters.c.at >= since)
+    with explained(engine.url), engine.connect() as connection:
+        for row in connection.execution_options(yield_per=PAGE).execute(statement):
+            yield DeadRow._make(row)
+
+
+def table(engine: Engine, kind: type[Any]) -> list[Any]:
+    """All rows of a kind of `connector.domain.rows`, in order of their keys; for comparing."""
+    kept = KEPT[kind]
+    with explained(engine.url), engine.connect() as connection:
+        found = connection.execute(select(kept).order_by(*kept.primary_key.columns))
+        return [kind._make(row) for row in found]
