@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .base import Aggregator, NotFittedError
+    from .cola import COLA
     from .dawid_skene import DawidSkene
     from .fast_sbic import FastSBIC
     from .majority import MajorityVote
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "fast_sbic": ("FastSBIC", "fast_sbic"),
     "sorted_sbic": ("SortedSBIC", "sorted_sbic"),
+    "cola": ("COLA", "cola"),
     "majority": ("MajorityVote", "majority"),
     "one_coin_dawid_skene": ("OneCoinDawidSkene", "one_coin"),
     "dawid_skene": ("DawidSkene", "dawid_skene"),
@@ -38,6 +40,7 @@ _HOMES = dict(_NAMES.values()) | {
 }
 
 __all__ = [
+    "COLA",
     "METHODS",
     "Aggregator",
     "DawidSkene",
