@@ -1,0 +1,59 @@
+"""The command `crowdresolve`. `main` is its entry; each command is a module.
+
+Modules that take long to import (Kafka's client, SQLAlchemy, numba) are imported by the commands
+that need them, when they need them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+import typer
+
+from connector.domain.errors import CrowdResolveError
+
+from . import config, db, project, run, topics, version
+from .terminal import tell
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="crowdresolve",
+    help="Resolved labels and worker accuracy from a stream of crowd votes on Kafka.\n\n"
+    "Every flag is also a variable CROWDRESOLVE_<NAME>; settings are also keys of"
+    " crowdresolve.toml. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 a dependency"
+    " is unreachable.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command()(run.run)
+app.add_typer(topics.app, name="topics")
+app.add_typer(db.app, name="db")
+app.add_typer(project.app, name="project")
+for _name in ("replay", "report", "demo"):
+    if find_spec(f"{__name__}.{_name}") is not None:
+        _module = import_module(f".{_name}", __name__)
+        if hasattr(_module, "app"):
+            app.add_typer(_module.app, name=_name)
+        elif hasattr(_module, _name):
+            app.command()(getattr(_module, _name))
+app.command()(config.config)
+app.command()(version.version)
+
+
+def main() -> None:
+    """Run the command of this process's arguments."""
+    try:
+        app()
+    except CrowdResolveError as error:
+        sys.exit(tell(error, bool(os.environ.get("CROWDRESOLVE_DEBUG"))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""`python -m connector.cli`."""
+
+from . import main
+
+main()

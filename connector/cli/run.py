@@ -1,0 +1,50 @@
+"""`crowdresolve run`: the consumer."""
+
+from __future__ import annotations
+
+import structlog
+
+from connector.settings import Loaded
+
+from .options import ALL, command_with
+
+log = structlog.get_logger("crowdresolve")
+
+
+@command_with(*ALL, service=True)
+def run(loaded: Loaded) -> None:
+    """Consume annotation events, and publish what they resolve.
+
+    Makes the schema in an empty database. SIGTERM ends it cleanly, with exit code 0; a second one
+    at once.
+    """
+    from .stopping import Stop
+    from .topics import make_topics
+    from .wiring import build_consumer, database, kafka_client, open_database, shown_database
+
+    settings = loaded.settings
+    stop = Stop()
+    client = kafka_client(settings, loaded.origins)
+    url = database(loaded)
+    log.info("starting", database=shown_database(url), brokers=client.where)
+    store = open_database(url)
+    try:
+        if settings.create_topics:
+            for report in make_topics(settings, client):
+                log.info(
+                    "topic", topic=report.name, partitions=report.partitions, created=report.created
+                )
+        parts = build_consumer(
+            settings, store, client=client, stable_instance=loaded.given("instance")
+        )
+        stop.parts = parts
+        log.info(
+            "ready",
+            group=settings.group,
+            instance=settings.instance,
+            topic=settings.topic_annotations,
+            delivery=settings.delivery,
+        )
+        parts.consumer.run()
+    finally:
+        store.close()
