@@ -7,16 +7,16 @@ where a later 3.0.x has moved something.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.consumer.fetcher import Fetcher
 from kafka.protocol.api_key import ApiKey
-from kafka.record.default_records import DefaultRecord, DefaultRecordBatch
-from kafka.record.util import decode_varint as read_varint
 
 from connector.domain.records import TopicPartition
+
+from .batches import LenientBatches
 
 
 class Unreadable(Exception):
@@ -42,72 +42,8 @@ class Budget:
         self.left = 0
 
 
-class LenientBatch(DefaultRecordBatch):  # type: ignore[misc]
-    r"""A batch whose header keys need not be UTF-8.
-
-    The client takes such a key for a damaged batch and cannot get past it, yet brokers let any
-    producer send one.  Bytes that are not UTF-8 become ``\xNN``.
-    """
-
-    __slots__ = ()
-
-    def _read_msg(self, decode_varint: Callable[..., Any] = read_varint) -> Any:
-        try:
-            return super()._read_msg()
-        except UnicodeDecodeError:
-            return self._read_leniently(decode_varint)
-
-    def _read_leniently(self, decode_varint: Callable[..., Any]) -> Any:
-        """As the client does it, `_pos` being where the record begins until it has been read."""
-        buffer = self._buffer
-
-        def sized(position: int) -> tuple[bytes | None, int]:
-            length, position = decode_varint(buffer, position)
-            if length < 0:
-                return None, position
-            return bytes(buffer[position : position + length]), position + length
-
-        length, position = decode_varint(buffer, self._pos)  # type: ignore[has-type]
-        end = position + length
-        _, position = decode_varint(buffer, position)
-        delta, position = decode_varint(buffer, position)
-        offset, position = decode_varint(buffer, position)
-        key, position = sized(position)
-        value, position = sized(position)
-        count, position = decode_varint(buffer, position)
-        headers = []
-        for _ in range(count):
-            name, position = sized(position)
-            content, position = sized(position)
-            headers.append(((name or b"").decode("utf-8", "backslashreplace"), content))
-        if position != end:
-            raise ValueError(f"the record ends at {position}, not at {end}")
-        self._pos = position  # type: ignore[misc]
-        timestamp = (
-            self.max_timestamp
-            if self.timestamp_type == self.LOG_APPEND_TIME
-            else self.first_timestamp + delta
-        )
-        return DefaultRecord(
-            length, self.base_offset + offset, timestamp, self.timestamp_type, key, value, headers
-        )
-
-
-class _LenientBatches:
-    """The batches of one answer, each made lenient."""
-
-    def __init__(self, batches: Any) -> None:
-        self._batches = batches
-
-    def next_batch(self) -> Any:
-        batch = self._batches.next_batch()
-        if type(batch) is DefaultRecordBatch:
-            batch.__class__ = LenientBatch
-        return batch
-
-
 def prepare(consumer: KafkaConsumer, budget: Budget) -> None:
-    """Make this one consumer keep to the budget, be lenient, and say what it cannot read.
+    """Make this one consumer keep to the budget, read leniently, and say what it cannot read.
 
     Unchanged, it would spin for ever in the poll after the one that raised: the generator of the
     damaged batch is at its end, and nothing takes it out of the queue.
@@ -118,7 +54,7 @@ def prepare(consumer: KafkaConsumer, budget: Budget) -> None:
 
         def _unpack_records(self, tp: Any, records: Any, *deserializers: Any) -> Iterator[Any]:
             unpacked: Iterator[Any] = super()._unpack_records(
-                tp, _LenientBatches(records), *deserializers
+                tp, LenientBatches(records), *deserializers
             )
             return unpacked
 

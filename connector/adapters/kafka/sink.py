@@ -11,6 +11,7 @@ from kafka import KafkaProducer, errors
 
 from connector.domain.errors import ConfigurationError, CrowdResolveError, DependencyError, Fenced
 from connector.domain.records import Cursor, Outgoing, TopicPartition
+from connector.pipeline.failpoints import failpoint
 
 from . import quirks
 from .client import ClientSettings
@@ -188,6 +189,7 @@ class KafkaSink(_Sink):
             producer.begin_transaction()
             with self._watching("sending"):
                 deliver(producer, messages, self._hang_seconds)
+            failpoint("after_send")
             if cursors:
                 offsets = {
                     kafka.structs.TopicPartition(*partition): offset_and_metadata(cursor)
@@ -195,8 +197,10 @@ class KafkaSink(_Sink):
                 }
                 with self._watching("sending the offsets"):
                     producer.send_offsets_to_transaction(offsets, membership)
+            failpoint("before_kafka_commit")
             with self._watching("committing the transaction"):
                 producer.commit_transaction()
+            failpoint("after_kafka_commit")
         except TooLarge:
             # A refused batch leaves a gap in the client's sequence numbers. A new producer begins
             # anew, and aborts what this one has open.

@@ -226,6 +226,13 @@ class KafkaSource:
         consumer.seek(where, offset)
         consumer.resume(where)
 
+    def pause(self, partition: TopicPartition) -> None:
+        """Deliver nothing of the partition until `seek`; nothing where it is not ours."""
+        where = kafka.structs.TopicPartition(*partition)
+        consumer = self._open_consumer()
+        if where in consumer.assignment():
+            consumer.pause(where)
+
     def commit(self, cursors: Mapping[TopicPartition, Cursor]) -> None:
         """Commit outside a transaction. Blocks up to half a minute.
 
