@@ -120,18 +120,38 @@ class Consumer:
             Fenced, Refused, ConfigurationError: it must not go on, and says why.
             DependencyError: at the start, when the broker cannot be reached.
         """
+        try:
+            self.open()
+            while not self._stopping.is_set():
+                self.step()
+            self.finish()
+        finally:
+            self.close()
+
+    def open(self) -> None:
+        """Connect. Raises DependencyError, ConfigurationError."""
         self._open_publisher()
         self._source.open()
         log.info("consumer_started", rebuild=self._options.rebuild)
-        try:
-            while not self._stopping.is_set():
-                self.step()
-            self._finish()
-        finally:
-            if self._publisher is not None:
-                self._publisher.stop()
-            self._source.close()
-            log.info("consumer_stopped")
+
+    def finish(self) -> None:
+        """Let what is committed to the database go out, as far as that is quick."""
+        assert self._publisher is not None
+        if not self._publisher.drain(self._options.drain_s):
+            log.info("publishing_left_for_restart")
+        self._commit_sent()
+
+    def close(self) -> None:
+        """Give everything up; never raises."""
+        if self._publisher is not None:
+            self._publisher.stop()
+        self._source.close()
+        log.info("consumer_stopped")
+
+    def describe(self) -> str:
+        """Where each partition stands, for people who debug."""
+        shards = {f"{p.topic}/{p.partition}": s.next_offset for p, s in self._shards.items()}
+        return f"folding {shards}, waiting {sorted(self._failed)}"
 
     def step(self, timeout_s: float = 0.5) -> None:
         """One turn of the loop."""
@@ -361,10 +381,3 @@ class Consumer:
             self._shards.pop(partition, None)
             self._source.pause(partition)
             self._failed[partition] = (self._clock.monotonic(), 0)
-
-    def _finish(self) -> None:
-        """Let what is committed to the database go out, as far as that is quick."""
-        assert self._publisher is not None
-        if not self._publisher.drain(self._options.drain_s):
-            log.info("publishing_left_for_restart")
-        self._commit_sent()

@@ -6,10 +6,9 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import kafka.structs
 from kafka import KafkaProducer, errors
 
-from connector.domain.errors import ConfigurationError, CrowdResolveError, DependencyError, Fenced
+from connector.domain.errors import CrowdResolveError, Fenced
 from connector.domain.records import Cursor, Outgoing, TopicPartition
 from connector.pipeline.failpoints import failpoint
 
@@ -17,8 +16,9 @@ from . import quirks
 from .client import ClientSettings
 from .connecting import within
 from .faults import explained
-from .producing import TooLarge, deliver, deliver_reduced, make_producer
-from .source import offset_and_metadata
+from .outlet import Outlet
+from .producing import TooLarge, deliver, deliver_reduced
+from .values import client_partition, offset_and_metadata
 from .watchdog import OnHang, Watchdog
 
 TRANSACTION_TIMEOUT_MS = 15_000
@@ -30,62 +30,7 @@ RETRY_BACKOFF_MS = 2
 takes 110 ms with the client's default of 100, 4-10 ms with 1-5."""
 
 
-class _Sink:
-    """What both sinks share: a producer that is checked when it is opened."""
-
-    kind = "producer"
-
-    def __init__(
-        self, settings: ClientSettings, *, dead_topic: str | None, topics: Sequence[str]
-    ) -> None:
-        self._settings = settings
-        self._dead_topic = dead_topic
-        self._topics = topics
-        self._producer: KafkaProducer | None = None
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return {}
-
-    def _connect(self) -> KafkaProducer:
-        producer = make_producer(self._settings, self._arguments())
-        try:
-            for topic in self._topics:
-                self._check(producer, topic)
-        except BaseException:
-            self._drop(producer)
-            raise
-        return producer
-
-    def _check(self, producer: KafkaProducer, topic: str) -> None:
-        """A missing topic would otherwise show only as a message that is never acknowledged."""
-        doing = f"cannot find topic {topic} on {self._settings.where}"
-        try:
-            producer.partitions_for(topic)
-        except (errors.KafkaTimeoutError, errors.UnknownTopicOrPartitionError) as error:
-            raise ConfigurationError(
-                f"{doing}: make it with `crowdresolve topics create`"
-            ) from error
-        except errors.KafkaError as error:
-            raise explained(error, doing) from error
-
-    def _usable(self) -> KafkaProducer:
-        if self._producer is None:
-            raise DependencyError(f"the {self.kind} is not open, or its last outcome is unknown")
-        return self._producer
-
-    def close(self) -> None:
-        """Let go within some seconds, aborting what is open; never raises."""
-        producer, self._producer = self._producer, None
-        if producer is not None:
-            self._drop(producer)
-
-    def _drop(self, producer: KafkaProducer) -> None:
-        if not within(8.0, f"close the {self.kind}", lambda: producer.close(timeout=3)):
-            with contextlib.suppress(Exception):
-                quirks.abandon(producer)
-
-
-class KafkaSink(_Sink):
+class KafkaSink(Outlet):
     """Implements `connector.ports.Sink` with Kafka's transactions."""
 
     kind = "transactional producer"
@@ -192,7 +137,7 @@ class KafkaSink(_Sink):
             failpoint("after_send")
             if cursors:
                 offsets = {
-                    kafka.structs.TopicPartition(*partition): offset_and_metadata(cursor)
+                    client_partition(partition): offset_and_metadata(cursor)
                     for partition, cursor in cursors.items()
                 }
                 with self._watching("sending the offsets"):
@@ -251,7 +196,7 @@ class KafkaSink(_Sink):
         super().close()
 
 
-class PlainSink(_Sink):
+class PlainSink(Outlet):
     """Implements `connector.ports.Sink` without transactions: at least once."""
 
     kind = "producer"

@@ -5,36 +5,31 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import kafka.structs
-from kafka import ConsumerRebalanceListener, KafkaConsumer, errors
+from kafka import KafkaConsumer, errors
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
-from connector.domain.errors import (
-    ConfigurationError,
-    CrowdResolveError,
-    DependencyError,
-    Fenced,
-    Refused,
-)
-from connector.domain.records import Cursor, Record, TopicPartition
+from connector.domain.errors import ConfigurationError, DependencyError, Fenced
+from connector.domain.records import Cursor, TopicPartition
 from connector.ports import Polled
 
 from . import quirks
 from .client import ClientSettings
 from .connecting import connecting, within
+from .duties import Duties, RevokeHook
 from .faults import explained
+from .values import client_partition, offset_and_metadata, record_of, sequence_of, unreadable
 
 log = logging.getLogger(__name__)
 
-LATEST_TIME = 7_258_118_400_000_000
-"""2200-01-01 in microseconds: a producer's clock cannot set time, which only moves forward,
-beyond what an event may carry."""
-
-RevokeHook = Callable[[Sequence[TopicPartition], bool], None]
-"""Called with partitions that are being taken away, and whether they are lost already."""
+_REJOINS = (
+    errors.UnknownMemberIdError,
+    errors.IllegalGenerationError,
+    errors.RebalanceInProgressError,
+    errors.MemberIdRequiredError,
+)
 
 _SLICE_MS = 100
 """`wake` is noticed this soon: the client has no way to cut a poll short."""
@@ -87,7 +82,7 @@ class KafkaSource:
         self._batch_bytes = batch_bytes
         self._committed_timeout_s = committed_timeout_s
         self._budget = quirks.Budget()
-        self._duties = _Duties(on_revoke)
+        self._duties = Duties(on_revoke)
         self._consumer: KafkaConsumer | None = None
         self._woken = False
 
@@ -161,7 +156,7 @@ class KafkaSource:
             assigned=assigned,
             revoked=revoked,
             records={
-                TopicPartition(*partition): [_record(record) for record in records]
+                TopicPartition(*partition): [record_of(record) for record in records]
                 for partition, records in fetched.items()
             },
             membership=duties.membership,
@@ -173,7 +168,7 @@ class KafkaSource:
             fetched: Mapping[Any, Sequence[Any]] = self._open_consumer().poll(timeout_ms=timeout_ms)
             return fetched
         except quirks.Unreadable as damage:
-            raise _unreadable(damage) from damage.cause
+            raise unreadable(damage) from damage.cause
         except errors.KafkaError as error:
             if error.retriable or isinstance(error, _REJOINS):
                 # The broker is away or the group is changing; the next poll goes on with it.
@@ -193,20 +188,20 @@ class KafkaSource:
         """
         with self._asking("read the committed offset"):
             found = self._open_consumer().committed(
-                kafka.structs.TopicPartition(*partition),
+                client_partition(partition),
                 metadata=True,
                 timeout_ms=self._committed_timeout_s * 1000,
             )
         if found is None:
             return None
-        return Cursor(found.offset, _sequence(found.metadata, partition))
+        return Cursor(found.offset, sequence_of(found.metadata, partition))
 
     def bounds(self, partition: TopicPartition) -> tuple[int, int]:
         """First offset that the log still has, and the end of what is committed in it.
 
         Blocks up to a minute. Raises DependencyError.
         """
-        where = kafka.structs.TopicPartition(*partition)
+        where = client_partition(partition)
         consumer = self._open_consumer()
         with self._asking("read where the log begins and ends"):
             first = consumer.beginning_offsets([where], timeout_ms=_ANSWER_S * 1000)[where]
@@ -219,7 +214,7 @@ class KafkaSource:
         Raises:
             ValueError: the partition is not assigned; a mistake of the caller's.
         """
-        where = kafka.structs.TopicPartition(*partition)
+        where = client_partition(partition)
         consumer = self._open_consumer()
         if where not in consumer.assignment():
             raise ValueError(f"{partition} is not assigned")
@@ -228,7 +223,7 @@ class KafkaSource:
 
     def pause(self, partition: TopicPartition) -> None:
         """Deliver nothing of the partition until `seek`; nothing where it is not ours."""
-        where = kafka.structs.TopicPartition(*partition)
+        where = client_partition(partition)
         consumer = self._open_consumer()
         if where in consumer.assignment():
             consumer.pause(where)
@@ -244,7 +239,7 @@ class KafkaSource:
             Fenced: another process has this one's `group_instance_id`.
         """
         offsets = {
-            kafka.structs.TopicPartition(*partition): offset_and_metadata(cursor)
+            client_partition(partition): offset_and_metadata(cursor)
             for partition, cursor in cursors.items()
         }
         if not offsets:
@@ -301,109 +296,3 @@ class KafkaSource:
             raise explained(error, self._doing(what)) from error
         except RuntimeError as error:
             raise DependencyError(f"{self._doing(what)}: {error}") from error
-
-
-class _Duties(ConsumerRebalanceListener):  # type: ignore[misc]
-    """What the member owns, noted on the client's I/O thread inside `poll` and `close`.
-
-    Nothing here may ask the broker anything: the I/O thread would wait for itself.
-    """
-
-    def __init__(self, hook: RevokeHook | None) -> None:
-        self.consumer: Any = None
-        self.membership: Any = None
-        self.failure: BaseException | None = None
-        self._hook = hook
-        self._assigned: set[TopicPartition] = set()
-        self._revoked: set[TopicPartition] = set()
-        self._known: set[TopicPartition] = set()
-
-    @property
-    def changed(self) -> bool:
-        return bool(self._assigned or self._revoked)
-
-    def report(self) -> tuple[list[TopicPartition], list[TopicPartition]]:
-        """What was assigned and revoked since the last report."""
-        assigned, revoked = sorted(self._assigned), sorted(self._revoked)
-        self._known = (self._known - self._revoked) | self._assigned
-        self._assigned = set()
-        self._revoked = set()
-        return assigned, revoked
-
-    def on_partitions_assigned(self, assigned: Any) -> None:
-        for partition in assigned:
-            # A position, so that the client looks for none (and finds none in a new group); and
-            # paused, so that nothing is fetched from there before the loop has sought.
-            self.consumer.seek(partition, 0)
-            self.consumer.pause(partition)
-        self._assigned = {TopicPartition(*partition) for partition in assigned}
-        # Of this assignment. Read later, it could be that of no member at all, against which the
-        # broker checks nothing.
-        self.membership = self.consumer.group_metadata()
-
-    def on_partitions_revoked(self, revoked: Any) -> None:
-        self._take(revoked, lost=False)
-
-    def on_partitions_lost(self, lost: Any) -> None:
-        self._take(lost, lost=True)
-
-    def _take(self, partitions: Any, *, lost: bool) -> None:
-        gone = sorted(TopicPartition(*partition) for partition in partitions)
-        self._assigned.difference_update(gone)
-        self._revoked.update(self._known.intersection(gone))
-        if gone and self._hook is not None:
-            try:
-                self._hook(gone, lost)
-            except BaseException as error:
-                # Raised here it would reach the loop as the client's own error.
-                self.failure = error
-
-
-_REJOINS = (
-    errors.UnknownMemberIdError,
-    errors.IllegalGenerationError,
-    errors.RebalanceInProgressError,
-    errors.MemberIdRequiredError,
-)
-
-
-def offset_and_metadata(cursor: Cursor) -> Any:
-    """The cursor as Kafka keeps it: the sequence, where there is one, rides in the metadata."""
-    return kafka.structs.OffsetAndMetadata(
-        cursor.offset, str(cursor.sequence) if cursor.sequence else "", -1
-    )
-
-
-def _sequence(metadata: str | None, partition: TopicPartition) -> int:
-    if not metadata:
-        return 0
-    if not (metadata.isascii() and metadata.isdigit()):
-        log.warning("%s: the committed offset's metadata is not ours: %r", partition, metadata)
-        return 0
-    return int(metadata)
-
-
-def _record(fetched: Any) -> Record:
-    return Record(
-        fetched.topic,
-        fetched.partition,
-        fetched.offset,
-        min(max(fetched.timestamp, 0) * 1000, LATEST_TIME),
-        fetched.key,
-        fetched.value,
-        tuple(fetched.headers),
-    )
-
-
-def _unreadable(damage: quirks.Unreadable) -> CrowdResolveError:
-    topic, partition = damage.partition
-    if isinstance(damage.cause, errors.UnsupportedCodecError | NotImplementedError):
-        return ConfigurationError(
-            f"{topic}[{partition}] at offset {damage.offset} is compressed in a way that this "
-            f"installation cannot read ({damage.cause}): install `kafka-python[lz4,snappy,zstd]`"
-        )
-    return Refused(
-        f"{topic}[{partition}] cannot be read at offset {damage.offset}: {damage.cause!r}. "
-        "The broker's copy is damaged; restore it, or move past it with "
-        "`kafka-delete-records` up to the next readable offset"
-    )

@@ -104,6 +104,10 @@ class MemorySource:
             raise ValueError(f"{partition} is not assigned")
         self._positions[partition] = offset
 
+    def pause(self, partition: TopicPartition) -> None:
+        """Deliver nothing of it until `seek`."""
+        self._positions.pop(partition, None)
+
     def commit(self, cursors: Mapping[TopicPartition, Cursor]) -> None:
         """Outside a transaction; ignored while the member is not one of the present generation."""
         with self._broker.changed:
