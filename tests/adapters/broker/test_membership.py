@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from connector.adapters.kafka.source import KafkaSource
+from connector.adapters.memory.source import MemorySource
 from connector.domain.errors import Fenced
 from connector.domain.records import Cursor, Outgoing, TopicPartition
 from connector.ports import Polled, Source
@@ -194,6 +196,7 @@ def test_what_the_hook_raises_reaches_the_loop(world: World) -> None:
 def test_wake_cuts_a_poll_short(world: World) -> None:
     topic = world.topic()
     source = world.source(topic)
+    assert isinstance(source, KafkaSource | MemorySource)  # `wake` is no part of the port
     joined(source)
     timer = threading.Timer(0.3, source.wake)
     timer.start()

@@ -161,9 +161,7 @@ class KafkaWorld(World):
     def __init__(self, bootstrap: str) -> None:
         super().__init__()
         self.bootstrap = bootstrap
-        self.settings: ClientSettings = client_settings(
-            bootstrap, {"session_timeout_ms": "6000"}
-        )
+        self.settings: ClientSettings = client_settings(bootstrap, {"session_timeout_ms": "6000"})
         self.admin = KafkaAdminClient(bootstrap_servers=bootstrap)
         self._opened.callback(self.admin.close)
         self._producer: KafkaProducer | None = None
