@@ -15,7 +15,7 @@ import typer
 
 from connector.domain.errors import CrowdResolveError
 
-from . import config, db, project, run, topics, version
+from . import config, db, dead, project, run, topics, version
 from .terminal import tell
 
 __all__ = ["app", "main"]
@@ -36,6 +36,7 @@ app.command()(run.run)
 app.add_typer(topics.app, name="topics")
 app.add_typer(db.app, name="db")
 app.add_typer(project.app, name="project")
+app.add_typer(dead.app, name="dead")
 for _name in ("replay", "report", "demo"):
     if find_spec(f"{__name__}.{_name}") is not None:
         _module = import_module(f".{_name}", __name__)
