@@ -15,7 +15,7 @@ import typer
 
 from connector.domain.errors import CrowdResolveError
 
-from . import config, db, dead, project, run, topics, version
+from . import config, db, dead, doctor, project, run, topics, version
 from .terminal import tell
 
 __all__ = ["app", "main"]
@@ -44,6 +44,7 @@ for _name in ("replay", "report", "demo"):
             app.add_typer(_module.app, name=_name)
         elif hasattr(_module, _name):
             app.command()(getattr(_module, _name))
+app.command()(doctor.doctor)
 app.command()(config.config)
 app.command()(version.version)
 

@@ -40,7 +40,12 @@ class Parts(NamedTuple):
     store: Store
 
 
-def kafka_client(settings: Settings, origins: Mapping[str, Origin] | None = None) -> ClientSettings:
+def kafka_client(
+    settings: Settings,
+    origins: Mapping[str, Origin] | None = None,
+    *,
+    connect_ms: str = CONNECT_MS,
+) -> ClientSettings:
     """How the Kafka clients reach the cluster.
 
     Raises:
@@ -62,7 +67,7 @@ def kafka_client(settings: Settings, origins: Mapping[str, Origin] | None = None
     checked({}, "bootstrap_servers")
     for key, value in settings.kafka.items():
         checked({key: value}, f"kafka.{key}")
-    return checked({"bootstrap_timeout_ms": CONNECT_MS, **settings.kafka}, "kafka")
+    return checked({"bootstrap_timeout_ms": connect_ms, **settings.kafka}, "kafka")
 
 
 def database(loaded: Loaded) -> str:
