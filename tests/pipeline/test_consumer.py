@@ -148,10 +148,14 @@ def test_another_process_of_the_same_instance_ends_this_one() -> None:
     world.run(first)
     world.consumer("a")
     some_log(world, 12, 40)
-    with pytest.raises(Fenced):
+
+    def go_on() -> None:
         for _ in range(100):
             first.step(0.005)
             first.finish()
+
+    with pytest.raises(Fenced):
+        go_on()
 
 
 def test_a_changed_number_of_partitions_stops_with_what_to_do() -> None:

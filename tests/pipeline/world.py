@@ -64,7 +64,7 @@ class World:
         made[0].open()
         return made[0]
 
-    def send(self, values: Iterable[bytes | None | dict[str, Any]], partition: int = 0) -> None:
+    def send(self, values: Iterable[bytes | dict[str, Any] | None], partition: int = 0) -> None:
         for v in values:
             raw = json.dumps(v).encode() if isinstance(v, dict) else v
             self.broker.produce(TOPIC, raw, partition=partition)
