@@ -23,13 +23,17 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="crowdresolve",
     help="Resolved labels and worker accuracy from a stream of crowd votes on Kafka.\n\n"
-    "Every flag is also a variable CROWDRESOLVE_<NAME>; settings are also keys of"
-    " crowdresolve.toml. Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 a dependency"
-    " is unreachable.",
+    "Every setting is a flag, a variable CROWDRESOLVE_<NAME> and a key of crowdresolve.toml; a flag"
+    " that is one command's own has a variable with the command's name in it. Exit codes: 0 done,"
+    " 1 failed, 2 usage, 3 configuration, 4 a dependency is unreachable.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        # What is no setting gets its variable by click: CROWDRESOLVE_DEAD_LIST_LIMIT, say.
+        "auto_envvar_prefix": "CROWDRESOLVE",
+    },
 )
 
 app.command()(run.run)

@@ -18,7 +18,7 @@ def config(
     loaded: Loaded,
     format: Annotated[
         Literal["table", "json"],
-        typer.Option(envvar="CROWDRESOLVE_FORMAT", help="A table for people, or JSON."),
+        typer.Option(help="A table for people, or JSON."),
     ] = "table",
 ) -> None:
     """Print the settings in force and where each came from; secrets are masked."""

@@ -25,14 +25,13 @@ app = typer.Typer(no_args_is_help=True, help="Dead letters: records that could n
 
 _Code = Annotated[
     DeadCode | None,
-    typer.Option("--code", envvar="CROWDRESOLVE_CODE", help="Only of this code."),
+    typer.Option("--code", metavar="CODE", help="Only of this code."),
 ]
 _Project = Annotated[
     str | None,
     typer.Option(
         "--project",
         metavar="NAME",
-        envvar="CROWDRESOLVE_PROJECT",
         help="Only records that name this project; they are read from Kafka to see.",
     ),
 ]
@@ -46,11 +45,9 @@ def list_(
     project: _Project = None,
     limit: Annotated[
         int,
-        typer.Option("--limit", min=1, envvar="CROWDRESOLVE_LIMIT", help="At most so many."),
+        typer.Option("--limit", min=1, help="At most so many."),
     ] = 50,
-    json: Annotated[
-        bool, typer.Option("--json", envvar="CROWDRESOLVE_JSON", help="As JSON.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List dead letters, the newest first: why, where, when and how large each was."""
     from .reading import newest_dead
@@ -94,7 +91,6 @@ def redrive(
         typer.Option(
             "--since",
             metavar="TIME",
-            envvar="CROWDRESOLVE_SINCE",
             help="Only those that died since then: 2026-01-02T03:04:05Z, or 90m, 12h, 7d ago.",
         ),
     ] = None,
@@ -103,13 +99,10 @@ def redrive(
         bool,
         typer.Option(
             "--again",
-            envvar="CROWDRESOLVE_AGAIN",
             help="Also those that were sent again before; spares looking for them in the log.",
         ),
     ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", envvar="CROWDRESOLVE_YES", help="Do not ask.")
-    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Send the original records of dead letters again: key, value and headers, same partition.
 

@@ -26,9 +26,7 @@ CONNECT_MS = "8000"
 @command_with(*ALL)
 def doctor(
     loaded: Loaded,
-    json: Annotated[
-        bool, typer.Option("--json", envvar="CROWDRESOLVE_JSON", help="As JSON.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Check installation, database, Kafka, topics, schema, projects, lag; say what to do.
 

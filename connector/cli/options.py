@@ -17,7 +17,7 @@ import typer
 
 from connector import logs
 from connector.domain.errors import CrowdResolveError
-from connector.settings import FIELDS, Setting, load
+from connector.settings import FIELDS, PREFIX, Setting, load
 
 from .terminal import say, tell
 
@@ -37,6 +37,7 @@ _CONFIG = typer.Option(
     help=r"The file of settings. [dim yellow]\[env var: CROWDRESOLVE_CONFIG][/]"
     r" [dim]\[default: crowdresolve.toml, if it is here][/]",
     show_default=False,
+    allow_from_autoenv=False,
     rich_help_panel="Where",
 )
 
@@ -132,14 +133,17 @@ def _option(setting: Setting) -> Any:
         metavar=setting.metavar,
         help=rf"{setting.description} {variable} [dim]\[default: {setting.default}][/]",
         show_default=False,
+        allow_from_autoenv=False,
         rich_help_panel=setting.panel,
     )
 
 
-def _variables(command: Any) -> Iterator[str]:
-    """Of every command's own flags."""
+def _variables(command: Any, prefix: str = PREFIX) -> Iterator[str]:
+    """Of every command's own flags, as click makes them."""
     for parameter in command.params:
-        found = parameter.envvar or ()
-        yield from (found,) if isinstance(found, str) else found
-    for child in getattr(command, "commands", {}).values():
-        yield from _variables(child)
+        if getattr(parameter, "allow_from_autoenv", False):
+            yield prefix + parameter.name.upper()
+        given = parameter.envvar or ()
+        yield from (given,) if isinstance(given, str) else given
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _variables(child, f"{prefix}{name.upper().replace('-', '_')}_")

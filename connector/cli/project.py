@@ -32,18 +32,17 @@ def apply(
         int | None,
         typer.Option(
             min=0,
-            envvar="CROWDRESOLVE_PARTITION",
             help="Send it there, for producers whose partitioner is not Kafka's murmur2."
             " A project that exists goes to its own partition anyway.",
         ),
     ] = None,
     wait: Annotated[
         bool,
-        typer.Option(envvar="CROWDRESOLVE_WAIT", help="Wait until the service has applied it."),
+        typer.Option(help="Wait until the service has applied it."),
     ] = True,
     timeout: Annotated[
         float,
-        typer.Option(min=0, envvar="CROWDRESOLVE_TIMEOUT", help="Seconds to wait at most."),
+        typer.Option(min=0, help="Seconds to wait at most."),
     ] = 60.0,
 ) -> None:
     """Send each file's declaration to the service, and wait until it is in force.
@@ -66,9 +65,7 @@ def apply(
 @command_with("database")
 def list_(
     loaded: Loaded,
-    json: Annotated[
-        bool, typer.Option("--json", envvar="CROWDRESOLVE_JSON", help="As JSON.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List the projects with how far they are."""
     from .projects import summaries
@@ -91,9 +88,7 @@ def list_(
 def show(
     loaded: Loaded,
     name: Annotated[str, typer.Argument(help="The project.", show_default=False)],
-    json: Annotated[
-        bool, typer.Option("--json", envvar="CROWDRESOLVE_JSON", help="As JSON.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Print a project's configuration as a project file, and how far it is."""
     from .projects import as_file, described, names

@@ -29,9 +29,7 @@ LIBRARIES = (
 @command_with()
 def version(
     loaded: Loaded,
-    json: Annotated[
-        bool, typer.Option("--json", envvar="CROWDRESOLVE_JSON", help="As JSON.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Print the versions of CrowdResolve and of what it stands on."""
     found = versions()
