@@ -1,0 +1,123 @@
+"""A labelling platform in small: it hands out undecided tasks.
+
+Which those are it learns from `labels.resolved`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import deque
+from typing import NamedTuple
+
+from .crowd import CLASSES, PROJECT, Crowd
+
+MAX_LABELS = 12
+CONFIDENCE = 0.95
+
+
+class Resolution(NamedTuple):
+    """One message on `labels.resolved`."""
+
+    kind: str
+    task: str
+    label: str
+    confidence: float
+    votes: int
+    status: str
+
+
+class Platform:
+    """Keeps what a platform knows: who has labelled what, and which tasks are resolved.
+
+    Attributes:
+        crowd: the people.
+        sent: votes given.
+        messages: resolutions heard of.
+        labels: task -> label, of those that are resolved now.
+        latest: the last few messages.
+    """
+
+    def __init__(self, crowd: Crowd, seed: int) -> None:
+        self.crowd = crowd
+        self.sent = 0
+        self.messages = 0
+        self.labels: dict[str, str] = {}
+        self.latest: deque[Resolution] = deque(maxlen=8)
+        self._random = random.Random(seed)
+        self._given = [0] * len(crowd.tasks)
+        self._done: list[set[int]] = [set() for _ in crowd.people]
+        self._open = set(range(len(crowd.tasks)))
+        self._numbers = {name: i for i, name in enumerate(crowd.tasks)}
+
+    def declaration(self) -> bytes:
+        """The event that makes the project."""
+        return _event(
+            "project.declared",
+            kind="binary",
+            classes=list(CLASSES),
+            resolve={"confidence": CONFIDENCE, "max_labels": MAX_LABELS},
+        )
+
+    def next_vote(self) -> bytes | None:
+        """Somebody labels the undecided task with the fewest labels; None: nobody can."""
+        people = list(range(len(self.crowd.people)))
+        self._random.shuffle(people)
+        for person in people:
+            choice = [t for t in self._open if t not in self._done[person]]
+            if choice:
+                task = min(choice, key=lambda t: (self._given[t], self._random.random()))
+                return self._vote(person, task)
+        return None
+
+    def _vote(self, person: int, task: int) -> bytes:
+        self._done[person].add(task)
+        self._given[task] += 1
+        self.sent += 1
+        return _event(
+            "annotation.submitted",
+            task=self.crowd.tasks[task],
+            worker=self.crowd.people[person].name,
+            label=self.crowd.answer(person, task),
+        )
+
+    def hear(self, value: bytes) -> None:
+        """Take in a message of `labels.resolved`."""
+        found = json.loads(value)
+        resolution = Resolution(
+            found["type"].removeprefix("label."),
+            found["task"],
+            found["label"],
+            found["confidence"],
+            found["votes"],
+            found["status"],
+        )
+        self.messages += 1
+        self.latest.append(resolution)
+        number = self._numbers[resolution.task]
+        if resolution.kind == "reopened":
+            self._open.add(number)
+            self.labels.pop(resolution.task, None)
+        else:
+            self._open.discard(number)
+            self.labels[resolution.task] = resolution.label
+
+    @property
+    def resolved(self) -> int:
+        """Tasks that are resolved now."""
+        return len(self.labels)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every task is."""
+        return not self._open
+
+    @property
+    def right(self) -> int:
+        """Labels that are the truth."""
+        truth = self.crowd.truth
+        return sum(truth[task] == label for task, label in self.labels.items())
+
+
+def _event(type_: str, **fields: object) -> bytes:
+    return json.dumps({"type": type_, "project": PROJECT, **fields}).encode()

@@ -1,0 +1,91 @@
+"""The demo's last page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .crowd import PROJECT
+from .ending import SHOWN, Ending, WorkerLine
+from .stage import Stage
+
+
+def tell(console: Console, ending: Ending, seconds: float) -> None:
+    """Print it."""
+    console.print()
+    for line in sentences(ending, seconds):
+        console.print(Text(line))
+    half = min(SHOWN, (len(ending.workers) + 1) // 2)
+    console.print()
+    console.print(_workers("Best workers", ending.workers[:half]))
+    console.print()
+    worst = sorted(ending.workers[half:], key=lambda w: w.upper)[:half]
+    console.print(_workers("Worst workers", worst))
+    covered = sum(w.covered for w in ending.workers)
+    console.print(
+        f"The 95 % interval holds the true skill of {covered} of {len(ending.workers)} workers."
+    )
+
+
+def sentences(ending: Ending, seconds: float) -> Iterator[str]:
+    """The result in words."""
+    yield (
+        f"{ending.resolved} of {ending.tasks} tasks resolved in {seconds:.0f} s, {ending.right} of"
+        f" them right ({ending.accuracy:.1%})."
+    )
+    yield f"Labels used: {ending.labels:,}, {ending.labels_per_task:.1f} per task."
+    needed = ending.majority_needs
+    same = max(1, min(len(ending.majority), round(ending.labels_per_task)))
+    if needed is None:
+        yield (
+            f"Majority vote does not get there with this crowd: all {len(ending.majority)} workers"
+            f" on every task give {ending.majority[-1]:.1%} (expected)."
+        )
+    else:
+        yield (
+            f"Majority vote with a fixed number of labels per task needs {needed} per task"
+            f" ({needed * ending.tasks:,}) for the same accuracy (expected, same crowd);"
+        )
+        yield f"with {same} per task it gets {ending.majority[same - 1]:.1%} right."
+    if not ending.same_labels_as_heard:
+        yield "The subscriber has not heard of every change yet."
+
+
+def _workers(title: str, lines: Sequence[WorkerLine]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(title)
+    for column in ("estimated", "95 % interval", "true skill", "votes"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for w in lines:
+        table.add_row(
+            w.person.name,
+            f"{w.accuracy:.3f}",
+            f"{w.lower:.3f} - {w.upper:.3f}",
+            f"{w.person.skill:.3f}",
+            str(w.votes),
+            "" if w.person.kind == "worker" else w.person.kind,
+        )
+    return table
+
+
+def commands(stage: Stage | None) -> list[str]:
+    """Three commands to try next, ready to copy; with a stage that stays, on it."""
+    if stage is None:
+        run = "crowdresolve run --create-topics --bootstrap-servers localhost:9092"
+        return [
+            "crowdresolve demo --keep",
+            "crowdresolve replay votes.csv --out labels.csv --workers-out workers.csv",
+            f"{run} --database sqlite:///crowdresolve.db",
+        ]
+    database = f"--database {stage.database}"
+    found = [
+        f"crowdresolve report workers --project {PROJECT} {database}",
+        f"crowdresolve report project --project {PROJECT} {database}",
+    ]
+    if stage.bootstrap is None:
+        return [*found, f"crowdresolve project show {PROJECT} {database}"]
+    return [*found, f"crowdresolve doctor --bootstrap-servers {stage.bootstrap} {database}"]
