@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Connection, Engine, Executable, Row, select, text
 
-from connector.domain.instants import format_instant
 from connector.domain.rows import DeadRow, ProjectRow
 
 from .failures import explained
@@ -38,37 +36,36 @@ def view(
 
 
 def _rows(engine: Engine, name: str, view_: View, project: str | None) -> Iterator[tuple[Any, ...]]:
-    postgres = engine.dialect.name == "postgresql"
-    shown = [
-        f'CAST("{column}" AS text)' if postgres and column in view_.json else f'"{column}"'
-        for column in view_.columns
-    ]
+    form = _form if engine.dialect.name == "postgresql" else '"{}"'.format
+    shown = [form(column, view_) for column in view_.columns]
     narrowed = project is not None and view_.per_project
     statement = text(
         f"SELECT {', '.join(shown)} FROM {name}"
         + (" WHERE project = :project" if narrowed else "")
         + " ORDER BY "
-        + ", ".join(f'"{column}"' for column in view_.order)
+        + ", ".join(f'{name}."{column}"' for column in view_.order)
     )
-    times = [i for i, column in enumerate(view_.columns) if column in view_.times]
     parameters = {"project": project} if narrowed else {}
     with explained(engine.url), engine.connect() as connection:
-        found = connection.execution_options(yield_per=PAGE).execute(statement, parameters)
-        for row in found:
-            yield _timed(row, times) if postgres and times else tuple(row)
+        for row in _streamed(connection, statement, parameters):
+            yield tuple(row)
 
 
-def _timed(row: Sequence[Any], times: Sequence[int]) -> tuple[Any, ...]:
-    values = list(row)
-    for i in times:
-        if values[i] is not None:
-            values[i] = _told(values[i])
-    return tuple(values)
+def _form(column: str, view_: View) -> str:
+    """A column as SQLite has it: here the server is much faster than Python would be."""
+    if column in view_.times:
+        return f"""to_char("{column}" AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24\\:MI\\:SS.US"Z"')"""
+    return f'CAST("{column}" AS text)' if column in view_.json else f'"{column}"'
 
 
-def _told(at: datetime) -> str:
-    whole = at.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    return format_instant((whole.days * 86_400 + whole.seconds) * 1_000_000 + whole.microseconds)
+def _streamed(
+    connection: Connection, statement: Executable, parameters: dict[str, Any]
+) -> Iterator[Row[Any]]:
+    """Rows a page at a time, however many there are: a million at once would take 1.3 GB."""
+    streaming = connection.execution_options(stream_results=True, max_row_buffer=PAGE)
+    # The size is stated: without it "a partition" is all that there is.
+    for page in streaming.execute(statement, parameters).partitions(PAGE):
+        yield from page
 
 
 def all_projects(engine: Engine) -> list[ProjectRow]:
@@ -93,7 +90,7 @@ def dead(engine: Engine, code: str | None = None, since: int | None = None) -> I
     if since is not None:
         statement = statement.where(dead_letters.c.at >= since)
     with explained(engine.url), engine.connect() as connection:
-        for row in connection.execution_options(yield_per=PAGE).execute(statement):
+        for row in _streamed(connection, statement, {}):
             yield DeadRow._make(row)
 
 
