@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import random
 from collections import deque
+from itertools import islice
 from typing import NamedTuple
 
 from .crowd import CLASSES, PROJECT, Crowd
 
 MAX_LABELS = 12
 CONFIDENCE = 0.95
+AT_A_TIME = 60
+"""Tasks that are worked on at once."""
 
 
 class Resolution(NamedTuple):
@@ -47,7 +50,7 @@ class Platform:
         self._random = random.Random(seed)
         self._given = [0] * len(crowd.tasks)
         self._done: list[set[int]] = [set() for _ in crowd.people]
-        self._open = set(range(len(crowd.tasks)))
+        self._open = list(range(len(crowd.tasks)))
         self._numbers = {name: i for i, name in enumerate(crowd.tasks)}
 
     def declaration(self) -> bytes:
@@ -64,7 +67,8 @@ class Platform:
         people = list(range(len(self.crowd.people)))
         self._random.shuffle(people)
         for person in people:
-            choice = [t for t in self._open if t not in self._done[person]]
+            done = self._done[person]
+            choice = list(islice((t for t in self._open if t not in done), AT_A_TIME))
             if choice:
                 task = min(choice, key=lambda t: (self._given[t], self._random.random()))
                 return self._vote(person, task)
@@ -96,10 +100,12 @@ class Platform:
         self.latest.append(resolution)
         number = self._numbers[resolution.task]
         if resolution.kind == "reopened":
-            self._open.add(number)
+            if number not in self._open:
+                self._open.append(number)
             self.labels.pop(resolution.task, None)
         else:
-            self._open.discard(number)
+            if number in self._open:
+                self._open.remove(number)
             self.labels[resolution.task] = resolution.label
 
     @property
