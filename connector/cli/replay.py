@@ -58,7 +58,7 @@ def replay(
             "--database",
             metavar="URL",
             help="An empty database to keep the result in; without it, nothing is kept."
-            " CROWDRESOLVE_DATABASE, the service's, is not read.",
+            " CROWDRESOLVE_DATABASE, the service's, is not looked at.",
         ),
     ] = None,
     out: Annotated[

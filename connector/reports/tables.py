@@ -1,0 +1,196 @@
+"""The reports as people read them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from connector.domain.config import ProjectConfig
+
+from .bars import count_bar, interval_bar
+from .rows import Report
+
+_EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999)
+_LINE = "0 ... accuracy ... 1"
+_ORDER = ("confident", "capped", "ambiguous", "gold", "adjudicated")
+_T = TypeVar("_T")
+
+Configs = Mapping[str, ProjectConfig]
+Row = dict[str, Any]
+
+
+def workers(console: Console, report: Report, configs: Configs, limit: int) -> None:
+    """Worst first: those whose accuracy is surely low."""
+    counted = _Counted(_dicts(report))
+    several = len(configs) > 1
+    columns = ["worker", "accuracy", "95 % interval", _LINE, "votes", "agreement", "flag", "why"]
+    numbers = ("accuracy", "95 % interval", "votes", "agreement")
+    table = _table([*(["project"] if several else []), *columns], numbers)
+    for row in nsmallest(limit, counted, key=lambda r: (r["upper"], r["project"], r["worker"])):
+        cells = [
+            row["worker"],
+            f"{row['accuracy']:.3f}",
+            f"{row['lower']:.3f} - {row['upper']:.3f}",
+            interval_bar(row["lower"], row["accuracy"], row["upper"]),
+            f"{row['votes']:,}",
+            _share(row["agreement"]),
+            row["flag"] or "",
+            row["flag_reason"] or "",
+        ]
+        table.add_row(*map(Text, [*([row["project"]] if several else []), *cells]))
+    _finish(console, table, counted, limit, "workers")
+
+
+def tasks(console: Console, report: Report, configs: Configs, limit: int) -> None:
+    """The least sure first."""
+    counted = _Counted(_dicts(report))
+    several = len(configs) > 1
+    columns = ["task", "label", "confidence", "status", "votes", "version", "by", "resolved at"]
+    numbers = ("confidence", "votes", "version")
+    table = _table([*(["project"] if several else []), *columns], numbers)
+    for row in nsmallest(limit, counted, key=lambda r: (r["confidence"], r["project"], r["task"])):
+        cells = [
+            row["task"],
+            "" if row["label"] is None else row["label"],
+            f"{row['confidence']:.3f}",
+            row["status"],
+            f"{row['votes']:,}",
+            f"{row['version']:,}",
+            row["algorithm"],
+            row["resolved_at"] or "",
+        ]
+        table.add_row(*map(Text, [*([row["project"]] if several else []), *cells]))
+    _finish(console, table, counted, limit, "tasks")
+
+
+def project(console: Console, report: Report, configs: Configs, limit: int) -> None:
+    """A few lines for each."""
+    shown = False
+    for row in _dicts(report):
+        config = configs[row["project"]]
+        if shown:
+            console.print()
+        shown = True
+        console.print(Text.assemble(("Project ", ""), (row["project"], "bold")))
+        for name, text in _project_lines(row, config):
+            console.print(Text.assemble((f"  {name:<12}", "dim"), text))
+    if not shown:
+        console.print("No project has been declared yet.")
+
+
+def _project_lines(row: Row, config: ProjectConfig) -> Iterator[tuple[str, str]]:
+    yield "kind", f"{config.kind}: {', '.join(config.classes)}"
+    tasks = row["tasks"]
+    done = f"{row['resolved']:,} resolved, {row['open']:,} open, {row['ambiguous']:,} ambiguous"
+    yield "tasks", f"{tasks:,}: {done}"
+    per_task = f", {row['votes'] / tasks:.1f} per task" if tasks else ""
+    yield "votes", f"{row['votes']:,}{per_task}"
+    limit = "" if config.budget is None else f" of {config.budget:,}"
+    yield "budget", f"{row['budget_used']:,}{limit} pairs of task and worker used"
+    mean = row["mean_confidence"]
+    said = "no votes yet" if mean is None else f"{mean:.3f} on average; a task resolves at"
+    yield "confidence", said if mean is None else f"{said} {config.confidence:g}"
+    yield "checked", row["checked"]
+
+
+def resolutions(console: Console, report: Report, configs: Configs, limit: int) -> None:
+    """How tasks were resolved, and how sure their labels are."""
+    statuses: dict[str, Counter[str]] = {name: Counter() for name in configs}
+    sure: dict[str, Counter[int]] = {name: Counter() for name in configs}
+    for row in _dicts(report):
+        statuses[row["project"]][row["status"]] += 1
+        sure[row["project"]][bucket(row["confidence"])] += 1
+    for i, name in enumerate(configs):
+        if i:
+            console.print()
+        total = statuses[name].total()
+        console.print(Text.assemble("Project ", (name, "bold"), f": {total:,} tasks resolved"))
+        if not total:
+            continue
+        table = _table(["status", "tasks", ""], ["tasks"])
+        for status in sorted(statuses[name], key=_place):
+            count = statuses[name][status]
+            table.add_row(status, f"{count:,}", count_bar(count, max(statuses[name].values())))
+        console.print(table)
+        table = _table(["confidence", "tasks", ""], ["tasks"])
+        for b in range(min(sure[name]), len(_EDGES) + 1):
+            count = sure[name][b]
+            bar = count_bar(count, max(sure[name].values()))
+            table.add_row(bucket_name(b), f"{count:,}", bar)
+        console.print(table)
+    if not configs:
+        console.print("No project has been declared yet.")
+
+
+def bucket(confidence: float) -> int:
+    """Number of the interval that it lies in."""
+    return sum(confidence >= edge for edge in _EDGES)
+
+
+def bucket_name(number: int) -> str:
+    """The interval in words."""
+    if number == 0:
+        return f"below {_EDGES[0]:g}"
+    if number == len(_EDGES):
+        return f"{_EDGES[-1]:g} and more"
+    return f"{_EDGES[number - 1]:g} - {_EDGES[number]:g}"
+
+
+TABLES: Mapping[str, Callable[[Console, Report, Configs, int], None]] = {
+    "workers": workers,
+    "tasks": tasks,
+    "project": project,
+    "resolutions": resolutions,
+}
+
+
+class _Counted(Iterator[_T]):
+    """Rows, and how many have gone by."""
+
+    def __init__(self, rows: Iterator[_T]) -> None:
+        self._rows = rows
+        self.count = 0
+
+    def __next__(self) -> _T:
+        row = next(self._rows)
+        self.count += 1
+        return row
+
+
+def _dicts(report: Report) -> Iterator[Row]:
+    for row in report.rows:
+        yield dict(zip(report.columns, row, strict=True))
+
+
+def _place(status: str) -> int:
+    return _ORDER.index(status) if status in _ORDER else len(_ORDER)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _table(names: Sequence[str], numbers: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(
+            name, justify="right" if name in numbers else "left", no_wrap=name != "why"
+        )
+    return table
+
+
+def _finish(console: Console, table: Table, counted: _Counted[Row], limit: int, what: str) -> None:
+    if not counted.count:
+        console.print(f"No {what} yet.")
+        return
+    console.print(table)
+    if counted.count > limit:
+        console.print(
+            f"{limit:,} of {counted.count:,} {what}; --limit shows more, --format csv all of them"
+        )
