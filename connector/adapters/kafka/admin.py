@@ -15,7 +15,7 @@ from connector.domain.errors import CrowdResolveError, DependencyError
 
 from . import quirks
 from .client import ClientSettings
-from .connecting import connecting, within
+from .connecting import PATIENCE, connecting, within
 from .faults import explained
 from .topics import (
     READ_KEYS,
@@ -121,7 +121,7 @@ def describe(settings: ClientSettings, names: TopicNames, group: str) -> Cluster
 @contextlib.contextmanager
 def _admin(settings: ClientSettings) -> Iterator[KafkaAdminClient]:
     with connecting("admin client", settings) as client:
-        admin = KafkaAdminClient(**settings.admin(kafka_client=client))
+        admin = KafkaAdminClient(**settings.admin(**PATIENCE, kafka_client=client))
     try:
         yield admin
     except CrowdResolveError:

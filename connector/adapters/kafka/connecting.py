@@ -18,6 +18,15 @@ from .faults import explained
 
 log = logging.getLogger(__name__)
 
+PATIENCE = {
+    # Whoever opens a client tries again, and must be able to stop in between.
+    "bootstrap_timeout_ms": 8_000,
+    # The default doubles the wait for a broker that is away up to 30 s: half a minute is lost
+    # after it has come back.
+    "reconnect_backoff_max_ms": 1_000,
+}
+"""For every client, if `--kafka` says nothing else."""
+
 
 @contextlib.contextmanager
 def connecting(kind: str, settings: ClientSettings) -> Iterator[Callable[..., Any]]:
@@ -27,7 +36,7 @@ def connecting(kind: str, settings: ClientSettings) -> Iterator[Callable[..., An
     reference to close them by; with this we have.
 
     Raises:
-        DependencyError: no broker answered within `bootstrap_timeout_ms` (30 s).
+        DependencyError: no broker answered within `bootstrap_timeout_ms`.
         ConfigurationError: a setting is wrong, or access is denied.
     """
     made: list[Any] = []

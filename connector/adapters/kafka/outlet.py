@@ -16,6 +16,9 @@ from .connecting import within
 from .faults import explained
 from .producing import make_producer
 
+_TOPIC_S = 3.0
+"""How long a topic may take to be known; one that was just made is known at once."""
+
 
 class Outlet:
     """A producer, there from `open` until an outcome is unknown or `close`."""
@@ -47,7 +50,7 @@ class Outlet:
         """A missing topic would otherwise show only as a message that is never acknowledged."""
         doing = f"cannot find topic {topic} on {self._settings.where}"
         try:
-            producer.partitions_for(topic)
+            quirks.wait_for_topic(producer, topic, _TOPIC_S)
         except (errors.KafkaTimeoutError, errors.UnknownTopicOrPartitionError) as error:
             raise ConfigurationError(
                 f"{doing}: make it with `crowdresolve topics create`"

@@ -13,7 +13,7 @@ from connector.domain.records import Headers, Outgoing
 
 from . import quirks
 from .client import ClientSettings
-from .connecting import connecting
+from .connecting import PATIENCE, connecting
 from .letters import REDUCTIONS, too_large
 
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
@@ -41,7 +41,7 @@ class _Value(Serializer):  # type: ignore[misc]
 
 
 def make_producer(settings: ClientSettings, arguments: Mapping[str, Any]) -> KafkaProducer:
-    """A connected producer. Blocks up to half a minute.
+    """A connected producer. Blocks some seconds at most.
 
     Raises:
         DependencyError: no broker answers.
@@ -54,7 +54,9 @@ def make_producer(settings: ClientSettings, arguments: Mapping[str, Any]) -> Kaf
             # Together shorter than a transaction may be open (15 s).
             request_timeout_ms=10_000,
             max_request_size=MAX_REQUEST_BYTES,
-            max_block_ms=30_000,
+            **PATIENCE,
+            # For metadata, and for a former self's transaction to be aborted.
+            max_block_ms=10_000,
             metrics_enabled=False,
             kafka_client=client,
         )
@@ -69,10 +71,11 @@ def make_producer(settings: ClientSettings, arguments: Mapping[str, Any]) -> Kaf
         )
 
 
-def deliver(producer: KafkaProducer, messages: Sequence[Outgoing], seconds: float = 60.0) -> None:
+def deliver(producer: KafkaProducer, messages: Sequence[Outgoing], seconds: float = 20.0) -> None:
     """Send all and return when every one is acknowledged.
 
-    Blocks up to `seconds`; the producer gives up on its own after its `delivery_timeout_ms`.
+    Blocks up to `seconds`. The client has a `delivery_timeout_ms`, but does not look at it while
+    it waits for the transaction's coordinator.
 
     Raises:
         TooLarge: some exceed the topic's limit, or the client's.

@@ -7,10 +7,10 @@ where a later 3.0.x has moved something.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, errors
 from kafka.consumer.fetcher import Fetcher
 from kafka.protocol.api_key import ApiKey
 
@@ -112,6 +112,38 @@ def last_error(producer: KafkaProducer) -> BaseException | None:
     manager = producer._transaction_manager
     error: BaseException | None = manager.last_error if manager is not None else None
     return error
+
+
+def known_partitions(consumer: KafkaConsumer, topic: str) -> Collection[int]:
+    """What was read last; `partitions_for_topic` asks for all topics where it knows none."""
+    return consumer._cluster.partitions_for_topic(topic) or ()
+
+
+def wait_for_topic(producer: KafkaProducer, topic: str, seconds: float) -> None:
+    """As `partitions_for`, which waits for the whole of `max_block_ms`; KafkaTimeoutError."""
+    producer._wait_on_metadata(topic, seconds * 1000)
+
+
+def send_offsets(producer: KafkaProducer, offsets: Any, membership: Any, seconds: float) -> None:
+    """As `send_offsets_to_transaction`, which waits for ever."""
+    manager = producer._transaction_manager
+    _finish(producer, manager.send_offsets_to_transaction(offsets, membership), seconds)
+
+
+def commit(producer: KafkaProducer, seconds: float) -> None:
+    """As `commit_transaction`, which waits for ever."""
+    _finish(producer, producer._transaction_manager.begin_commit(), seconds)
+
+
+def abort(producer: KafkaProducer, seconds: float) -> None:
+    """As `abort_transaction`, which waits for ever."""
+    _finish(producer, producer._transaction_manager.begin_abort(), seconds)
+
+
+def _finish(producer: KafkaProducer, result: Any, seconds: float) -> None:
+    producer._sender.wakeup()
+    if not result.wait(seconds * 1000):
+        raise errors.KafkaTimeoutError(f"no answer within {seconds:.0f} s")
 
 
 def refused_by_broker(future: Any) -> bool:

@@ -51,11 +51,11 @@ class KafkaSink(Outlet):
         Args:
             settings: where the cluster is.
             transactional_id: ``<group>-<instance>``; a sink of the same id fences this one.
-            on_hang: called from another thread where a call that has no timeout does not return:
-                it should end the process.
+            on_hang: called from another thread where a call of the client does not return though
+                it should have timed out: it should end the process.
             dead_topic: messages of this topic may go without their value if they are too large.
             topics: must exist, or `open` says so.
-            hang_seconds: how long such a call may take.
+            hang_seconds: how long that is.
             transaction_timeout_ms: after it the broker aborts by itself.
         """
         super().__init__(settings, dead_topic=dead_topic, topics=topics)
@@ -63,6 +63,8 @@ class KafkaSink(Outlet):
         self._on_hang = on_hang
         self._hang_seconds = hang_seconds
         self._timeout_ms = transaction_timeout_ms
+        # Later the broker has aborted by itself, so that waiting on cannot help.
+        self._answer_s = transaction_timeout_ms / 1000 + 5
         self._watchdog: Watchdog | None = None
 
     def _arguments(self) -> Mapping[str, Any]:
@@ -103,8 +105,8 @@ class KafkaSink(Outlet):
     ) -> None:
         """All messages and the cursors, or nothing, as one transaction.
 
-        Blocks some milliseconds as a rule; up to `hang_seconds` in each call of the client, then
-        `on_hang` is called.
+        Blocks some milliseconds as a rule; where the broker does not answer, for longer than a
+        transaction may be open, but not for a minute.
 
         Raises:
             Fenced: another process of this instance, or another member of the group, took over.
@@ -133,7 +135,7 @@ class KafkaSink(Outlet):
         try:
             producer.begin_transaction()
             with self._watching("sending"):
-                deliver(producer, messages, self._hang_seconds)
+                deliver(producer, messages, self._answer_s)
             failpoint("after_send")
             if cursors:
                 offsets = {
@@ -141,10 +143,10 @@ class KafkaSink(Outlet):
                     for partition, cursor in cursors.items()
                 }
                 with self._watching("sending the offsets"):
-                    producer.send_offsets_to_transaction(offsets, membership)
+                    quirks.send_offsets(producer, offsets, membership, self._answer_s)
             failpoint("before_kafka_commit")
             with self._watching("committing the transaction"):
-                producer.commit_transaction()
+                quirks.commit(producer, self._answer_s)
             failpoint("after_kafka_commit")
         except TooLarge:
             # A refused batch leaves a gap in the client's sequence numbers. A new producer begins
@@ -163,7 +165,7 @@ class KafkaSink(Outlet):
 
     def _discard(self, producer: KafkaProducer) -> None:
         """Abort if that is still possible: subscribers would wait for the transaction's end."""
-        within(5.0, "abort the transaction", producer.abort_transaction)
+        within(3.0, "abort the transaction", lambda: quirks.abort(producer, 2.0))
         self._drop(producer)
 
     @contextlib.contextmanager

@@ -17,7 +17,7 @@ from connector.ports import Polled
 
 from . import quirks
 from .client import ClientSettings
-from .connecting import connecting, within
+from .connecting import PATIENCE, connecting, within
 from .duties import Duties, RevokeHook
 from .faults import explained
 from .values import client_partition, offset_and_metadata, record_of, sequence_of, unreadable
@@ -33,6 +33,9 @@ _REJOINS = (
 
 _SLICE_MS = 100
 """`wake` is noticed this soon: the client has no way to cut a poll short."""
+
+_KNOWN_S = 2.0
+"""A broker that has just started may not know its topics yet."""
 
 _ANSWER_S = 30.0
 """How long a single question to the broker may take."""
@@ -96,6 +99,7 @@ class KafkaSource:
         with connecting("consumer", self._settings) as client:
             consumer = KafkaConsumer(
                 **self._settings.consumer(
+                    **PATIENCE,
                     # Long polls delay what other partitions wait for: a seek, above all.
                     fetch_max_wait_ms=200,
                     # One record may be as large as its topic allows, and a batch is never cut.
@@ -260,15 +264,22 @@ class KafkaSource:
             ConfigurationError: there is no such topic.
         """
         consumer = self._open_consumer()
-        with self._asking("read the topic's partitions"):
-            quirks.refresh_metadata(consumer, _ANSWER_S)
-        count = len(consumer._cluster.partitions_for_topic(self._topic) or ())
-        if count == 0:
-            raise ConfigurationError(
-                f"topic {self._topic} does not exist on {self._settings.where}: make it with "
-                "`crowdresolve topics create`"
-            )
-        return count
+        deadline = time.monotonic() + _KNOWN_S
+        while True:
+            with (
+                self._asking("read the topic's partitions"),
+                contextlib.suppress(errors.UnknownTopicOrPartitionError),
+            ):
+                quirks.refresh_metadata(consumer, _ANSWER_S)
+            count = len(quirks.known_partitions(consumer, self._topic))
+            if count:
+                return count
+            if time.monotonic() > deadline:
+                raise ConfigurationError(
+                    f"topic {self._topic} does not exist on {self._settings.where}: make it with "
+                    "`crowdresolve topics create`"
+                )
+            time.sleep(0.1)
 
     def wake(self) -> None:
         """Cut the present or the next poll short. For any thread, and for signal handlers."""

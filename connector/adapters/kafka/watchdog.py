@@ -1,4 +1,4 @@
-"""For calls of the client that have no timeout of their own."""
+"""The last resort: for calls of the client that do not return though they have a timeout."""
 
 from __future__ import annotations
 

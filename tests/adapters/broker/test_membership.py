@@ -10,7 +10,7 @@ import pytest
 
 from connector.adapters.kafka.source import KafkaSource
 from connector.adapters.memory.source import MemorySource
-from connector.domain.errors import Fenced
+from connector.domain.errors import Fenced, Refused
 from connector.domain.records import Cursor, Outgoing, TopicPartition
 from connector.ports import Polled, Source
 
@@ -191,6 +191,38 @@ def test_what_the_hook_raises_reaches_the_loop(world: World) -> None:
         except ArithmeticError as error:
             polled.append(error)
     assert polled
+
+
+def test_an_offset_that_the_log_does_not_have_stops_the_reader(world: World) -> None:
+    topic = world.topic()
+    for n in range(6):
+        world.produce(topic, str(n).encode())
+    source = world.source(topic)
+    here = TopicPartition(topic, 0)
+    joined(source, start=100)
+    with pytest.raises(Refused, match="rebuild"):
+        records_of(source, 1)
+    world.delete_before(topic, 4)
+    assert source.bounds(here) == (4, 6)
+    source.seek(here, 1)
+    with pytest.raises(Refused, match="rebuild"):
+        records_of(source, 1)
+    source.seek(here, 4)
+    assert [record.offset for record in records_of(source, 2)] == [4, 5]
+
+
+def test_a_paused_partition_delivers_nothing_until_it_is_sought(world: World) -> None:
+    topic = world.topic()
+    source = world.source(topic)
+    joined(source)
+    here = TopicPartition(topic, 0)
+    source.pause(here)
+    source.pause(TopicPartition("another", 0))
+    world.produce(topic, b"vote")
+    for _ in range(6):
+        assert source.poll(0.05).records == {}
+    source.seek(here, 0)
+    assert [record.value for record in records_of(source, 1)] == [b"vote"]
 
 
 def test_wake_cuts_a_poll_short(world: World) -> None:

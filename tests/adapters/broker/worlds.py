@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import threading
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from unittest import mock
 
+import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.producer.transaction_manager import TransactionState
 from kafka.structs import TopicPartition as KafkaTopicPartition
 
+from connector.adapters.kafka import quirks
 from connector.adapters.kafka.client import ClientSettings, client_settings
 from connector.adapters.kafka.sink import KafkaSink, PlainSink
 from connector.adapters.kafka.source import KafkaSource
@@ -45,6 +47,10 @@ class World(ABC):
     @abstractmethod
     def topic(self, partitions: int = 1, *, max_message_bytes: int = 1_048_588) -> str:
         """A new one."""
+
+    @abstractmethod
+    def delete_before(self, topic: str, offset: int) -> None:
+        """What retention does, in partition 0."""
 
     @abstractmethod
     def add_partitions(self, topic: str, total: int) -> None:
@@ -101,6 +107,9 @@ class MemoryWorld(World):
         name = self.name("topic")
         self.broker.create_topic(name, partitions, max_message_bytes)
         return name
+
+    def delete_before(self, topic: str, offset: int) -> None:
+        self.broker.delete_before(TopicPartition(topic, 0), offset)
 
     def add_partitions(self, topic: str, total: int) -> None:
         self.broker.create_topic(topic, total)
@@ -183,6 +192,9 @@ class KafkaWorld(World):
         self.admin.create_topics({name: shape}, wait_for_metadata=True)
         return name
 
+    def delete_before(self, topic: str, offset: int) -> None:
+        self.admin.delete_records({KafkaTopicPartition(topic, 0): offset})
+
     def add_partitions(self, topic: str, total: int) -> None:
         self.admin.create_partitions({topic: total})
         self.admin.wait_for_topics([topic])
@@ -259,19 +271,15 @@ class KafkaWorld(World):
     ) -> None:
         """The sink's own steps up to the commit, which never comes; then it is left alone."""
         assert isinstance(sink, KafkaSink)
-        reached = threading.Event()
         producer = sink._producer
-        assert producer is not None
-
-        def never() -> None:
-            reached.set()
-            raise _Killed
-
-        producer.commit_transaction = never
-        producer.abort_transaction = lambda: None
-        with contextlib.suppress(_Killed):
+        with (
+            mock.patch.object(quirks, "commit", side_effect=_Killed) as commit,
+            mock.patch.object(quirks, "abort"),
+            pytest.raises(_Killed),
+        ):
             sink.publish(messages, cursors, membership)
-        assert reached.is_set()
+        commit.assert_called_once()
+        assert producer is not None
         # The transaction is open on the broker: that is what the test is about.
         assert producer._transaction_manager._current_state is TransactionState.IN_TRANSACTION
 
