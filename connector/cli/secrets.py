@@ -17,9 +17,11 @@ def masked_kafka(key: str, text: str) -> str:
 
 def masked_database(url: str) -> str:
     """A database's address without password and parameters, even if it is malformed."""
-    address, question, _ = url.partition("?")
+    if url.startswith("sqlite"):
+        return url
+    address, question, parameters = url.partition("?")
     match = _USER_INFO.match(address)
-    if match is None and "@" in address:
+    if "@" in parameters or (match is None and "@" in address):
         # Something like an address that we cannot take apart: show nothing of it.
         return MASK
     if match is not None:
