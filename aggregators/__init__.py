@@ -14,13 +14,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .amf import AMF
     from .base import Aggregator, NotFittedError
     from .cola import COLA
     from .dawid_skene import DawidSkene
     from .fast_sbic import FastSBIC
+    from .glad import GLAD
+    from .kos import KOS
     from .majority import MajorityVote
+    from .mc import MC
+    from .ome import OME
     from .one_coin import OneCoinDawidSkene
+    from .ordmix import ORDMIX
     from .sorted_sbic import SortedSBIC
+    from .triangular import TriangularEstimation
+    from .wawa import Wawa
 
     METHODS: dict[str, type[Aggregator]]
 
@@ -31,6 +39,14 @@ _NAMES = {
     "majority": ("MajorityVote", "majority"),
     "one_coin_dawid_skene": ("OneCoinDawidSkene", "one_coin"),
     "dawid_skene": ("DawidSkene", "dawid_skene"),
+    "amf": ("AMF", "amf"),
+    "kos": ("KOS", "kos"),
+    "mc": ("MC", "mc"),
+    "triangular": ("TriangularEstimation", "triangular"),
+    "ordmix": ("ORDMIX", "ordmix"),
+    "ome": ("OME", "ome"),
+    "glad": ("GLAD", "glad"),
+    "wawa": ("Wawa", "wawa"),
 }
 """Name of the method (as `crowdresolve replay --algorithm` has it) -> class, module."""
 
@@ -40,8 +56,14 @@ _HOMES = dict(_NAMES.values()) | {
 }
 
 __all__ = [
+    "AMF",
     "COLA",
+    "GLAD",
+    "KOS",
+    "MC",
     "METHODS",
+    "OME",
+    "ORDMIX",
     "Aggregator",
     "DawidSkene",
     "FastSBIC",
@@ -49,6 +71,8 @@ __all__ = [
     "NotFittedError",
     "OneCoinDawidSkene",
     "SortedSBIC",
+    "TriangularEstimation",
+    "Wawa",
 ]
 
 
