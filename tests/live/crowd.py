@@ -26,7 +26,9 @@ def declared(project: str, directory: Path, **more: Any) -> bytes:
     )
 
 
-def votes(project: str, directory: Path, seed: int = 0, limit: int | None = None) -> Iterator[bytes]:
+def votes(
+    project: str, directory: Path, seed: int = 0, limit: int | None = None
+) -> Iterator[bytes]:
     """The dataset's votes in random order; one in ten comes again, one in ten is replaced."""
     with (directory / "labels.csv").open() as f:
         rows = list(csv.DictReader(f))

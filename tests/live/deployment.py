@@ -145,7 +145,10 @@ class Deployment:
     def send(self, values: Iterable[bytes | None], partition: int = 0) -> None:
         """Produce values in order, and wait until all are in the log."""
         futures = [
-            self.producer.send(self.annotations, value=v, partition=partition) for v in values
+            self.producer.send(
+                self.annotations, value=v, key=b"" if v is None else None, partition=partition
+            )
+            for v in values
         ]
         self.producer.flush()
         for f in futures:

@@ -1,0 +1,177 @@
+"""`kill -9` at every place where it could hurt, on the real broker and database.
+
+Each test proves that the process died where it was told to: its last words name the place, and it
+ended by SIGKILL.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from connector.pipeline.failpoints import NAMES
+from tests.oracle.logs import random_log
+
+from .deployment import Deployment, Process, wait_for
+
+Deploy = Callable[..., Deployment]
+SIZE = 600
+
+
+def some_log(seed: int, size: int = SIZE) -> list[bytes | None]:
+    """Votes and everything else, valid or not, of two projects."""
+    return [r.value for r in random_log(seed, size, cloudevents=0.0, tasks=40, workers=25)]
+
+
+def died_at(process: Process, name: str) -> None:
+    assert process.wait() == -signal.SIGKILL
+    assert f"failpoint {name}" in process.text()
+
+
+def in_pieces(d: Deployment, log: list[bytes | None], pieces: int = 6) -> None:
+    """Arrive in several batches, so that a later one can be the one that dies."""
+    size = -(-len(log) // pieces)
+    for start in range(0, len(log), size):
+        d.send(log[start : start + size])
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "during_revoke"])
+def test_killed_at(name: str, deploy: Deploy, postgres_url: str) -> None:
+    d = deploy(postgres_url)
+    log = some_log(seed=NAMES.index(name))
+    first = d.run(
+        "--batch-size", "50", CROWDRESOLVE_FAILPOINT=f"{name}:4", CROWDRESOLVE_INSTANCE="one"
+    )
+    in_pieces(d, log)
+    died_at(first, name)
+    second = d.run("--batch-size", "50", CROWDRESOLVE_INSTANCE="one")
+    d.wait_applied(len(log))
+    d.wait_published()
+    assert second.terminate() == 0
+    d.assert_exact()
+
+
+@pytest.mark.parametrize("name", ["before_database_commit", "after_database_commit", "after_send"])
+def test_killed_on_sqlite_at(name: str, deploy: Deploy, sqlite_url: str) -> None:
+    d = deploy(sqlite_url)
+    log = some_log(seed=50 + NAMES.index(name))
+    first = d.run(
+        "--batch-size", "50", CROWDRESOLVE_FAILPOINT=f"{name}:4", CROWDRESOLVE_INSTANCE="one"
+    )
+    in_pieces(d, log)
+    died_at(first, name)
+    second = d.run(CROWDRESOLVE_INSTANCE="one")
+    d.wait_applied(len(log))
+    d.wait_published()
+    assert second.terminate() == 0
+    d.assert_exact()
+
+
+def test_killed_again_and_again(deploy: Deploy, postgres_url: str) -> None:
+    """Each process gets a little further than the last."""
+    d = deploy(postgres_url)
+    log = some_log(seed=99)
+    d.send(log)
+    for name in ("before_kafka_commit", "after_apply", "after_send", "after_kafka_commit"):
+        process = d.run(
+            "--batch-size", "40", CROWDRESOLVE_FAILPOINT=f"{name}:2", CROWDRESOLVE_INSTANCE="one"
+        )
+        died_at(process, name)
+    last = d.run(CROWDRESOLVE_INSTANCE="one")
+    d.wait_applied(len(log))
+    d.wait_published()
+    assert last.terminate() == 0
+    d.assert_exact()
+
+
+def test_killed_during_revoke(deploy: Deploy, postgres_url: str) -> None:
+    """It dies while it hands its partitions to a second member, which goes on alone."""
+    d = deploy(postgres_url, partitions=2)
+    first = d.run(CROWDRESOLVE_FAILPOINT="during_revoke")
+    d.send(some_log(seed=7, size=300), partition=0)
+    d.wait_applied(300)
+    second = d.run()
+    died_at(first, "during_revoke")
+    d.send([b"{}"] * 100, partition=1)
+    d.send([b"[]"] * 50, partition=0)
+    d.wait_applied(450)
+    d.wait_published()
+    assert second.terminate() == 0
+    d.assert_exact()
+
+
+def test_an_aborted_transaction_stays_invisible(deploy: Deploy, postgres_url: str) -> None:
+    """What a killed process had sent is in the log, and no subscriber ever reads it."""
+    d = deploy(postgres_url)
+    log = some_log(seed=5)
+    first = d.run(CROWDRESOLVE_FAILPOINT="after_send:1", CROWDRESOLVE_INSTANCE="one")
+    d.send(log)
+    died_at(first, "after_send")
+    second = d.run(CROWDRESOLVE_INSTANCE="one")
+    d.wait_applied(len(log))
+    d.wait_published()
+    assert second.terminate() == 0
+    d.assert_exact()
+    sent = len(d.read(d.resolved, "read_uncommitted")) + len(d.read(d.dead, "read_uncommitted"))
+    seen = len(d.read(d.resolved)) + len(d.read(d.dead))
+    assert sent > seen
+
+
+@pytest.mark.parametrize("places", [2, 3])
+def test_members_join_and_leave_under_load(places: int, deploy: Deploy, postgres_url: str) -> None:
+    """Several projects on each partition; members come, go in order, and are killed."""
+    d = deploy(postgres_url, partitions=3)
+    logs = []
+    for p in range(3):
+        names = (b'"p%d"' % p, b'"q%d"' % p)
+        values = [
+            v.replace(b'"p"', names[0]).replace(b'"q/r"', names[1])
+            for v in some_log(seed=30 + p)
+            if v is not None
+        ]
+        logs.append(values)
+    members = [d.run(CROWDRESOLVE_KAFKA_SESSION_TIMEOUT_MS="3000") for _ in range(places)]
+    sent = 0
+    for turn in range(6):
+        for p, values in enumerate(logs):
+            part = values[turn * 100 : (turn + 1) * 100]
+            d.send(part, partition=p)
+            sent += len(part)
+        if turn == 1:
+            members[0].kill()
+        if turn == 2:
+            members.append(d.run(CROWDRESOLVE_KAFKA_SESSION_TIMEOUT_MS="3000"))
+        if turn == 4:
+            assert members[1].terminate() == 0
+        d.wait_applied(sent // 2)
+    d.wait_applied(sent)
+    d.wait_published()
+    for member in members[2:]:
+        assert member.terminate() == 0
+    d.assert_exact()
+
+
+def test_a_zombie_is_refused_and_says_so(deploy: Deploy, postgres_url: str) -> None:
+    """Stopped past its session, its partition moved, and woken up again."""
+    d = deploy(postgres_url)
+    zombie = d.run(CROWDRESOLVE_KAFKA_SESSION_TIMEOUT_MS="3000")
+    log = some_log(seed=77)
+    d.send(log[:200])
+    d.wait_applied(200)
+    zombie.signal(signal.SIGSTOP)
+    d.send(log[200:400])
+    heir = d.run(CROWDRESOLVE_KAFKA_SESSION_TIMEOUT_MS="3000")
+    d.wait_applied(400)
+    zombie.signal(signal.SIGCONT)
+    wait_for(
+        "the zombie noticed", lambda: "partition_revoked" in zombie.text() or not zombie.running
+    )
+    d.send(log[400:])
+    d.wait_applied(len(log))
+    d.wait_published()
+    for process in (zombie, heir):
+        if process.running:
+            assert process.terminate() == 0
+    d.assert_exact()
