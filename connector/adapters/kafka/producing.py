@@ -60,15 +60,17 @@ def make_producer(settings: ClientSettings, arguments: Mapping[str, Any]) -> Kaf
             metrics_enabled=False,
             kafka_client=client,
         )
-        return KafkaProducer(
-            **chosen,
-            **arguments,
-            acks="all",
-            enable_idempotence=True,
-            allow_auto_create_topics=False,
-            value_serializer=_Value(),
-            delivery_timeout_ms=max(14_000, chosen["request_timeout_ms"] + chosen["linger_ms"] + 1),
-        )
+        chosen |= arguments
+        chosen |= {
+            "acks": "all",
+            "enable_idempotence": True,
+            "allow_auto_create_topics": False,
+            "value_serializer": _Value(),
+            "delivery_timeout_ms": max(
+                14_000, chosen["request_timeout_ms"] + chosen["linger_ms"] + 1
+            ),
+        }
+        return KafkaProducer(**chosen)
 
 
 def deliver(producer: KafkaProducer, messages: Sequence[Outgoing], seconds: float = 20.0) -> None:

@@ -177,6 +177,7 @@ class KafkaSource:
             if error.retriable or isinstance(error, _REJOINS):
                 # The broker is away or the group is changing; the next poll goes on with it.
                 log.debug("poll is repeated: %r", error)
+                time.sleep(min(timeout_ms, 50) / 1000)
                 return {}
             raise explained(error, self._doing("poll")) from error
         except RuntimeError as error:
