@@ -173,11 +173,13 @@ class MemoryTransaction:
         self.changed.progress[self._partition] = row._replace(next_offset=following)
 
     def check(self) -> None:
-        """Whether the partition is still where it was; a database holds its row instead."""
+        """Whether partition and projects are still as they were; a database locks rows instead."""
         if self.changed.progress:
             now = self._kept.progress.get(self._partition)
             if now is not self._found:
                 raise self._fenced(0 if self._found is None else self._found.next_offset)
+        for row in self.changed.projects.values():
+            self._must_be_ours(self._kept.projects.get(row.name), row)
 
     def _fenced(self, expected: int) -> Fenced:
         topic, partition = self._partition
@@ -211,13 +213,15 @@ class MemoryTransaction:
         self.outgoing.extend(changes.outgoing)
 
     def _put_project(self, row: ProjectRow) -> None:
-        known = self.project(row.name)
+        self._must_be_ours(self.project(row.name), row)
+        self.changed.projects[row.name] = row
+
+    def _must_be_ours(self, known: ProjectRow | None, row: ProjectRow) -> None:
         if known is not None and (known.topic, known.partition) != (row.topic, row.partition):
             raise DependencyError(
                 f"Project {row.name!r} has just been declared on another partition. This one is"
                 " judged again when the batch is tried again"
             )
-        self.changed.projects[row.name] = row
 
     def _put_tasks(self, changes: Changes) -> None:
         for task in changes.new_tasks:

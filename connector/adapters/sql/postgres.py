@@ -43,7 +43,8 @@ class Postgres(Dialect):
 
     def __init__(self, address: URL) -> None:
         super().__init__(address)
-        self._begun = 0
+        self._inserted = 0
+        self._plan_again = 1
 
     def connect(self) -> tuple[Any, list[str]]:
         dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call]
@@ -88,10 +89,6 @@ class Postgres(Dialect):
 
     def begin(self, connection: Any) -> None:
         connection.execute("BEGIN")
-        self._begun += 1
-        if self._begun.bit_count() == 1:
-            # Plans are kept; those of a small table are made anew as it may have doubled.
-            connection.execute("DISCARD PLANS")
 
     def execute(self, connection: Any, statement: str, values: Values = ()) -> int:
         return int(connection.execute(statement, values or None).rowcount)
@@ -111,6 +108,7 @@ class Postgres(Dialect):
         return array("text", list(values))
 
     def write(self, connection: Any, batch: Batch) -> None:
+        self._inserted += sum(len(rows) for _, rows in batch.inserts)
         many = [(table, rows) for table, rows in batch.inserts if len(rows) > _FEW]
         for table, rows in many:
             _copy(connection, table, rows)
@@ -126,6 +124,10 @@ class Postgres(Dialect):
             for table, rows in batch.updates:
                 cursor = connection.execute(_update(table), _arrays(table, rows))
                 done.append((table, len(rows), cursor))
+            if self._inserted >= self._plan_again:
+                # Plans are kept; those that suit a small table are made anew when it has doubled.
+                self._plan_again = 2 * self._inserted
+                connection.execute("DISCARD PLANS")
         for table, expected, cursor in done:
             expect(cursor.rowcount, expected, table)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from connector.adapters.memory.store import MemoryStore
 from connector.domain.errors import DependencyError, Fenced
-from connector.domain.records import Cursor
+from connector.domain.records import Cursor, TopicPartition
 from connector.domain.rows import PairRow, ProgressRow, ProjectRow, TaskRow, WorkerRow
 
 from .conftest import Database
@@ -75,42 +76,49 @@ def test_a_zombie_writes_nothing(db: Database) -> None:
     assert db.table(TaskRow) == []
 
 
-def test_of_two_that_begin_a_partition_one_is_refused(db: Database) -> None:
-    assert race(db, expected=0) == ["done", "fenced"]
+@pytest.mark.parametrize("expected", [0, 7], ids=["begin", "go_on_with"])
+def test_of_two_at_one_offset_of_a_partition_one_is_refused(db: Database, expected: int) -> None:
+    if expected:
+        write(db.open(), 0, expected)
+
+    def advance(store: Store, at: TopicPartition) -> Iterator[None]:
+        with store.transaction(P0) as transaction:
+            transaction.advance(expected, expected + 10)
+            yield
+
+    assert race(db, advance) == ["done", "fenced"]
 
 
-def test_of_two_that_go_on_with_a_partition_one_is_refused(db: Database) -> None:
-    write(db.open(), 0, 7)
-    assert race(db, expected=7) == ["done", "fenced"]
+def race(db: Database, steps: Callable[[Store, TopicPartition], Iterator[None]]) -> list[str]:
+    """Two transactions, both begun before either ends; what became of them.
 
-
-def race(db: Database, expected: int) -> list[str]:
-    """Two transactions at one offset, both begun before either ends; what became of them."""
+    Each goes on to its `yield` by itself, and from there when the other has had its time.
+    """
     outcomes: list[str] = []
     ready, go = threading.Event(), threading.Event()
 
-    def run(store: Store, *, first: bool) -> None:
+    def run(store: Store, at: TopicPartition) -> None:
         try:
-            with store.transaction(P0) as transaction:
-                transaction.advance(expected, expected + 10)
-                if first:
+            for _ in steps(store, at):
+                if at == P0:
                     ready.set()
                     go.wait(5)
         except Fenced:
             outcomes.append("fenced")
+        except DependencyError:
+            outcomes.append("refused")
         else:
             outcomes.append("done")
 
-    first = threading.Thread(target=run, args=(db.open(),), kwargs={"first": True})
-    second = threading.Thread(target=run, args=(db.open(),), kwargs={"first": False})
-    first.start()
+    threads = [threading.Thread(target=run, args=(db.open(), at)) for at in (P0, P1)]
+    threads[0].start()
     assert ready.wait(5)
-    second.start()
+    threads[1].start()
     # The second waits for the first one's lock now, or (in memory) has already been done.
-    second.join(0.3)
+    threads[1].join(0.3)
     go.set()
-    first.join(15)
-    second.join(15)
+    for thread in threads:
+        thread.join(15)
     return sorted(outcomes)
 
 
@@ -142,6 +150,17 @@ def test_a_name_belongs_to_the_partition_that_declared_it_first(db: Database) ->
         write(second, 0, 1, P1, projects=[project(partition=1)])
     assert second.progress(P1) is None
     assert db.table(ProjectRow) == [project()]
+
+
+def test_of_two_partitions_that_declare_one_name_at_once_one_is_refused(db: Database) -> None:
+    def declare(store: Store, at: TopicPartition) -> Iterator[None]:
+        with store.transaction(at) as transaction:
+            transaction.advance(0, 1)
+            transaction.save(changes(at, projects=[project(partition=at.partition)]))
+            yield
+
+    assert race(db, declare) == ["done", "refused"]
+    assert len(db.table(ProjectRow)) == len(db.table(ProgressRow)) == 1
 
 
 def test_two_names_of_one_hash_are_not_mixed_up(sql: Database) -> None:
