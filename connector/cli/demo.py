@@ -5,12 +5,13 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import closing, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from connector import logs
 from connector.settings import Loaded, Settings
 
 from .options import command_with
@@ -54,6 +55,8 @@ def demo(
     from connector.demo.telling import commands, tell
 
     console = out()
+    if not loaded.given("log_level"):  # the demo speaks for itself
+        logs.configure(loaded.settings.log_format, "warning")
     with _ended_in_order():
         try:
             with stage(_in_memory, say) as on:
@@ -111,7 +114,8 @@ def _ended_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _in_memory(broker: MemoryBroker, database: str) -> AbstractContextManager[Service]:
+@contextmanager
+def _in_memory(broker: MemoryBroker, database: str) -> Iterator[Service]:
     """The service in a thread, where there is no broker that another process could reach."""
     from connector.adapters.memory.sink import MemorySink
     from connector.adapters.memory.source import MemorySource
@@ -120,6 +124,7 @@ def _in_memory(broker: MemoryBroker, database: str) -> AbstractContextManager[Se
     from .wiring import assemble, open_database
 
     settings = Settings(database=database)
+    dead = settings.topic_dead
     store = open_database(database)
     source = MemorySource(
         broker,
@@ -132,6 +137,7 @@ def _in_memory(broker: MemoryBroker, database: str) -> AbstractContextManager[Se
         settings,
         store,
         source,
-        lambda: MemorySink(broker, transactional_id="demo", dead_topic=settings.topic_dead),
+        lambda: MemorySink(broker, transactional_id="demo", dead_topic=dead),
     )
-    return service_thread(parts.consumer.run, parts.consumer.stop)
+    with closing(store), service_thread(parts.consumer.run, parts.consumer.stop) as service:
+        yield service

@@ -15,7 +15,7 @@ from .stage import Stage
 
 AIM_S = 14.0
 """About how long the crowd labels: long enough to watch, short enough to wait for."""
-LABELS_PER_TASK = 6
+LABELS_PER_TASK = 8
 """About how many it will be."""
 MAX_S = 50.0
 TURN_S = 0.04
@@ -66,7 +66,7 @@ def play(stage: Stage, platform: Platform, show: Callable[[float, Rates], None])
     stage.lines.send(platform.declaration())
     _await_service(stage)
     rates = Rates()
-    pace = max(40.0, len(platform.crowd.tasks) * LABELS_PER_TASK / AIM_S)
+    pace = max(60.0, len(platform.crowd.tasks) * LABELS_PER_TASK / AIM_S)
     started = time.monotonic()
     seconds = 0.0
     while not platform.finished and seconds < MAX_S:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -10,6 +13,7 @@ from rich.text import Text
 
 from .crowd import PROJECT
 from .ending import SHOWN, Ending, WorkerLine
+from .lines import RESOLVED
 from .stage import Stage
 
 
@@ -74,18 +78,31 @@ def _workers(title: str, lines: Sequence[WorkerLine]) -> Table:
 
 def commands(stage: Stage | None) -> list[str]:
     """Three commands to try next, ready to copy; with a stage that stays, on it."""
+    us = _program("crowdresolve")
     if stage is None:
-        run = "crowdresolve run --create-topics --bootstrap-servers localhost:9092"
+        run = f"{us} run --create-topics --bootstrap-servers localhost:9092"
         return [
-            "crowdresolve demo --keep",
-            "crowdresolve replay votes.csv --out labels.csv --workers-out workers.csv",
+            f"{us} demo --keep",
+            f"{us} replay votes.csv --out labels.csv --workers-out workers.csv",
             f"{run} --database sqlite:///crowdresolve.db",
         ]
     database = f"--database {stage.database}"
     found = [
-        f"crowdresolve report workers --project {PROJECT} {database}",
-        f"crowdresolve report project --project {PROJECT} {database}",
+        f"{us} report workers --project {PROJECT} {database}",
+        f"{us} report project --project {PROJECT} {database}",
     ]
     if stage.bootstrap is None:
-        return [*found, f"crowdresolve project show {PROJECT} {database}"]
-    return [*found, f"crowdresolve doctor --bootstrap-servers {stage.bootstrap} {database}"]
+        return [*found, f"{us} project show {PROJECT} {database}"]
+    # Without a group: joining one takes longer than the reading.
+    reader = f"{_program('kafka-python')} consumer -b {stage.bootstrap} -t {RESOLVED}"
+    return [*found, f"{reader} -C auto_offset_reset=earliest"]
+
+
+def _program(name: str) -> str:
+    """How to call a command of this environment from a shell: as it was called, if need be."""
+    mine = Path(sys.executable).with_name(name)
+    found = shutil.which(name)
+    if found is not None and mine.exists() and Path(found).samefile(mine):
+        return name
+    beside = Path(sys.argv[0]).with_name(name)
+    return str(beside if beside.exists() else mine if mine.exists() else name)
