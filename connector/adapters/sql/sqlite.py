@@ -26,7 +26,7 @@ _SETTINGS = (
 
 
 class Sqlite(Dialect):
-    """SQLite 3.35 and later (3.40 comes with the oldest Python that we support)."""
+    """SQLite 3.25 and later: upserts, row values, and window functions in the views."""
 
     parameter = "?"
     # A list of any length as one parameter, so that the statement stays prepared.
