@@ -40,7 +40,8 @@ class COLA(Aggregator):
     was found by looking at gold, on one dataset above all; ``converge=True`` is the paper's ascent.
 
     Binary data are the case of two classes. The classes are taken as ordered: give ``classes``
-    where their natural order is not theirs.
+    where their natural order is not theirs. The parameters' priors are centred on a worker who
+    knows nothing, as in the paper: with a handful of votes per worker use `SortedSBIC`.
 
     Args:
         worker_clusters: K1, at most so many clusters of workers.
@@ -66,9 +67,11 @@ class COLA(Aggregator):
     ``skills_`` are the chances of a right answer on a task like those seen.
 
     Example:
-        >>> task, worker = [1, 1, 1, 2, 2, 2], ["a", "b", "c"] * 2
-        >>> COLA().fit_predict(task, worker, [0, 0, 1, 2, 2, 2]).tolist()
-        [0, 2]
+        >>> import numpy as np
+        >>> task, worker = np.divmod(np.arange(300), 5)
+        >>> label = np.where(np.arange(300) % 7 < 5, task % 3, 2 - task % 3)
+        >>> COLA().fit_predict(task, worker, label)[:6].tolist()
+        [0, 1, 2, 0, 1, 2]
     """
 
     elbo_: float

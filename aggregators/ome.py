@@ -42,9 +42,11 @@ class OME(Aggregator):
     a task of no difficulty of its own).
 
     Example:
-        >>> task, worker = [1, 1, 1, 2, 2, 2], ["a", "b", "c"] * 2
-        >>> OME().fit_predict(task, worker, [0, 0, 1, 2, 2, 2]).tolist()
-        [0, 2]
+        >>> import numpy as np
+        >>> task, worker = np.divmod(np.arange(300), 5)
+        >>> label = np.where(np.arange(300) % 7 < 5, task % 3, 2 - task % 3)
+        >>> OME().fit_predict(task, worker, label)[:6].tolist()
+        [0, 1, 2, 0, 1, 2]
     """
 
     n_iter_: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from .votes import Votes
 
 MOST = 1.0 - 1e-6
 """A reliability beyond this counts as this: a worker may not outvote everybody for ever."""
+
+CELLS = 2_000_000
+"""Pairs of workers in memory at a time."""
 
 TIE = 1e-9
 """Agreements this close are equal: rounding must not choose among them."""
@@ -32,8 +35,8 @@ class TriangularEstimation(Aggregator):
         abs theta_k = sqrt( abs( C_ik C_jk / C_ij ) )
 
     and the signs follow the worker k* with the largest abs(theta_k^2 + sum_i C_ik). Votes then
-    weigh log((1 + theta) / (1 - theta)). Memory and time grow with the square of the number of
-    workers; sparse data (workers with few common tasks) give all but random reliabilities.
+    weigh log((1 + theta) / (1 - theta)). Time grows with the square of the number of workers;
+    sparse data (workers with few common tasks) give all but random reliabilities.
 
     For K classes with uniform mistakes C = (K a - 1) / (K - 1), a the share of equal answers, has
     the same property with theta = (K p - 1) / (K - 1).
@@ -76,7 +79,7 @@ class TriangularEstimation(Aggregator):
 
     def _solve(self, votes: Votes, progress: Progress) -> Solution:
         K = votes.K
-        theta = reliabilities(correlations(votes, self.min_common))
+        theta = reliabilities(Agreements(votes, self.min_common))
         weight = np.clip(theta, -1.0 / (K - 1) if K > 2 else -1.0, 1.0) * MOST
         p = (1.0 + (K - 1) * weight) / K
         p = np.clip(p, 1e-9, 1.0 - 1e-9)
@@ -86,48 +89,89 @@ class TriangularEstimation(Aggregator):
         return Solution(probas, p, {"reliabilities_": theta})
 
 
-def correlations(votes: Votes, min_common: int) -> FloatArray:
-    """N x N, C of each pair, 0 where they share too few tasks and on the diagonal."""
-    from scipy.sparse import csr_array
+class Agreements:
+    """C of all pairs of workers, by blocks of rows: all at once would not fit for large crowds."""
 
-    ones = np.ones(votes.V)
-    cell = votes.task * votes.K + votes.label
-    said = csr_array((ones, (votes.worker, cell)), shape=(votes.N, votes.M * votes.K))
-    seen = csr_array((ones, (votes.worker, votes.task)), shape=(votes.N, votes.M))
-    equal = (said @ said.T).toarray()
-    common = (seen @ seen.T).toarray()
-    share = equal / np.maximum(common, 1.0)
-    C = np.where(common >= min_common, (votes.K * share - 1.0) / (votes.K - 1), 0.0)
-    np.fill_diagonal(C, 0.0)
-    return np.asarray(C, dtype=np.float64)
+    def __init__(self, votes: Votes, min_common: int) -> None:
+        from scipy.sparse import csr_array
+
+        ones = np.ones(votes.V)
+        cell = votes.task * votes.K + votes.label
+        self.N = votes.N
+        self.K = votes.K
+        self.min_common = min_common
+        self.said: Any = csr_array((ones, (votes.worker, cell)), shape=(votes.N, votes.M * votes.K))
+        self.seen: Any = csr_array((ones, (votes.worker, votes.task)), shape=(votes.N, votes.M))
+
+    def rows(self, first: int, last: int) -> FloatArray:
+        """C of workers first..last-1 with all; 0 for pairs with too few common tasks and itself."""
+        equal = (self.said[first:last] @ self.said.T).toarray()
+        common = (self.seen[first:last] @ self.seen.T).toarray()
+        share = equal / np.maximum(common, 1.0)
+        C = np.where(common >= self.min_common, (self.K * share - 1.0) / (self.K - 1), 0.0)
+        C[np.arange(last - first), np.arange(first, last)] = 0.0
+        return np.asarray(C, dtype=np.float64)
 
 
-def reliabilities(C: FloatArray) -> FloatArray:
+def reliabilities(agreements: Agreements) -> FloatArray:
     """Length N, theta of each worker, in [-1, 1]."""
-    N = len(C)
-    size = np.abs(C)
-    theta = np.zeros(N)
-    # The best pair of all serves every worker outside it; those inside need a search of their own.
-    best = _largest_pair(size)
-    for k in range(N):
-        pair = best
-        if k in best:
-            without = size.copy()
-            without[k] = 0.0
-            without[:, k] = 0.0
-            pair = _largest_pair(without)
-        i, j = pair
-        if i != j and k not in pair and size[i, j] > 0.0:
-            theta[k] = np.sqrt(size[i, k] * size[j, k] / size[i, j])
+    (best,), sums = _largest_pairs(agreements, [None])
+    # The best pair of all serves every worker outside it; those inside have one of their own.
+    theta = _by_triangle(agreements, best)
+    own, _ = _largest_pairs(agreements, list(best))
+    for k, pair in zip(best, own, strict=True):
+        theta[k] = _by_triangle(agreements, pair)[k]
     theta = np.minimum(theta, 1.0)
-    total = theta**2 + C.sum(axis=1)
+    total = theta**2 + sums
     lead = int(np.argmax(np.abs(total) >= np.abs(total).max() - TIE))
-    sign = np.sign(theta[lead] * np.sign(total[lead]) * C[lead])
+    sign = np.sign(total[lead] * agreements.rows(lead, lead + 1)[0])
     sign[lead] = np.sign(total[lead])
     signed: FloatArray = theta * sign
     return signed
 
 
-def _largest_pair(size: FloatArray) -> tuple[int, int]:
-    flat = int(np.argmax(size >= size.max() - TIE))
-    return flat // len(size), flat % len(size)
+def _by_triangle(agreements: Agreements, pair: tuple[int, int]) -> FloatArray:
+    """Abs theta of all workers by one pair; 0 for the pair itself and where nothing is known."""
+    i, j = pair
+    to_i = np.abs(agreements.rows(i, i + 1)[0])
+    to_j = np.abs(agreements.rows(j, j + 1)[0])
+    if to_i[j] == 0.0:
+        return np.zeros_like(to_i)
+    found: FloatArray = np.sqrt(to_i * to_j / to_i[j])
+    found[[i, j]] = 0.0
+    return found
+
+
+def _largest_pairs(
+    agreements: Agreements, without: Sequence[int | None]
+) -> tuple[list[tuple[int, int]], FloatArray]:
+    """For each entry the pair that has the largest abs C, and the sum of C by worker.
+
+    An entry is a worker who must not be in the pair, or None. Of equal pairs the first is taken;
+    (0, 0) where there is none.
+    """
+    best = [0.0] * len(without)
+    pairs = [(0, 0)] * len(without)
+    sums = np.empty(agreements.N)
+    for first, C in _blocks(agreements):
+        sums[first : first + len(C)] = C.sum(axis=1)
+        size = np.abs(C)
+        for at, k in enumerate(without):
+            rest = size
+            if k is not None:
+                rest = size.copy()
+                rest[:, k] = 0.0
+                if first <= k < first + len(C):
+                    rest[k - first] = 0.0
+            top = float(rest.max())
+            if top > best[at] + TIE:
+                flat = int(np.argmax(rest >= top - TIE))
+                best[at] = top
+                pairs[at] = (first + flat // agreements.N, flat % agreements.N)
+    return pairs, sums
+
+
+def _blocks(agreements: Agreements) -> Iterator[tuple[int, FloatArray]]:
+    step = max(1, CELLS // agreements.N)
+    for first in range(0, agreements.N, step):
+        yield first, agreements.rows(first, min(first + step, agreements.N))
