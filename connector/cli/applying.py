@@ -53,7 +53,7 @@ def declare(
     Returns:
         What was refused, in words.
     """
-    from .wiring import kafka_client
+    from .clients import kafka_client
 
     client = kafka_client(loaded.settings, loaded.origins)
     topic = loaded.settings.topic_annotations

@@ -65,7 +65,7 @@ def engine_of(loaded: Loaded, *, must_exist: bool = False) -> Iterator[Engine]:
         loaded: the settings.
         must_exist: a SQLite file that is not there is an error; else using it makes one.
     """
-    from .wiring import database_engine, require_database
+    from .clients import database_engine, require_database
 
     if must_exist:
         require_database(loaded)

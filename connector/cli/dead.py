@@ -130,9 +130,9 @@ def redrive(
 
 def _redrive(loaded: Loaded, letters: Sequence[DeadRow], project: str | None, again: bool) -> bool:
     """Send them, say how it went; whether something went wrong."""
+    from .clients import kafka_client
     from .redriving import project_of
     from .redriving import redrive as redriven
-    from .wiring import kafka_client
 
     with waiting(f"Sending {len(letters)} records again"):
         outcome = redriven(
@@ -156,9 +156,9 @@ def _redrive(loaded: Loaded, letters: Sequence[DeadRow], project: str | None, ag
 
 
 def _of_project(loaded: Loaded, letters: list[DeadRow], project: str) -> list[DeadRow]:
+    from .clients import kafka_client
     from .fetching import fetcher
     from .redriving import originals, project_of
-    from .wiring import kafka_client
 
     places = {(letter.topic, letter.partition, letter.offset) for letter in letters}
     client = kafka_client(loaded.settings, loaded.origins)

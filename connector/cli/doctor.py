@@ -52,7 +52,7 @@ def checks(loaded: Loaded) -> Iterator[Check]:
         ConfigurationError: a setting is wrong.
     """
     from .checks import cluster
-    from .wiring import kafka_client, topic_names
+    from .clients import kafka_client, topic_names
 
     client = kafka_client(loaded.settings, loaded.origins, connect_ms=CONNECT_MS)
     yield from installation.look(loaded)
@@ -78,7 +78,7 @@ def show(check: Check) -> None:
 
 def _database(loaded: Loaded) -> Iterator[Check]:
     from .checks import database
-    from .wiring import require_database
+    from .clients import require_database
 
     try:
         require_database(loaded)

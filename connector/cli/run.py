@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import structlog
+import typer
 
+from connector.domain.errors import CrowdResolveError
 from connector.settings import Loaded
 
 from .options import ALL, command_with
@@ -18,9 +20,10 @@ def run(loaded: Loaded) -> None:
     Makes the schema in an empty database. SIGTERM ends it cleanly, with exit code 0; a second one
     at once.
     """
+    from .clients import database, kafka_client, shown_database
     from .stopping import Stop
     from .topics import make_topics
-    from .wiring import build_consumer, database, kafka_client, open_database, shown_database
+    from .wiring import build_consumer, open_database
 
     settings = loaded.settings
     stop = Stop()
@@ -46,5 +49,11 @@ def run(loaded: Loaded) -> None:
             delivery=settings.delivery,
         )
         parts.consumer.run()
+    except CrowdResolveError:
+        raise
+    except Exception:
+        # A mistake of ours. Its trace must not break a log whose lines are JSON.
+        log.critical("crashed", exc_info=True)
+        raise typer.Exit(1) from None
     finally:
         store.close()

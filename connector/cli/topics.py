@@ -28,7 +28,7 @@ def create(loaded: Loaded) -> None:
     Choose the number of partitions well: it is the most processes that can share the work, and it
     cannot be changed later without replaying everything.
     """
-    from .wiring import kafka_client
+    from .clients import kafka_client
 
     client = kafka_client(loaded.settings, loaded.origins)
     with waiting(f"Making topics on {client.where}"):
@@ -57,7 +57,7 @@ def make_topics(
     """
     from connector.adapters.kafka.admin import create_topics
 
-    from .wiring import topic_names
+    from .clients import topic_names
 
     reports = create_topics(
         client,

@@ -99,7 +99,10 @@ def test_an_unreachable_database_is_said_soon(crowdresolve: Run, arguments: list
 
 
 def test_run_says_in_json_why_it_ends_where_its_log_is_json(crowdresolve: Run) -> None:
-    done = crowdresolve("run", "--bootstrap-servers", UNREACHABLE, CROWDRESOLVE_GRUOP="x")
+    done = crowdresolve(
+        *("run", "--bootstrap-servers", UNREACHABLE, "--kafka", "bootstrap_timeout_ms=500"),
+        CROWDRESOLVE_GRUOP="x",
+    )
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert lines[0]["event"] == "unknown_variable"
     assert lines[-1]["event"] == "failed"

@@ -291,3 +291,39 @@ def test_at_least_once_delivers_and_commits(
     it.wait_published()
     assert len(it.read(it.resolved)) == 5
     assert process.terminate() == 0
+
+
+def test_a_killed_instance_of_a_stable_name_has_its_partitions_back_at_once(
+    deploy: Deploy, sqlite_url: str, tmp_path: Path
+) -> None:
+    it = deploy(sqlite_url)
+    first = it.run("--instance", "stable")
+    it.command("project", "apply", _file(tmp_path, "rte"))
+    first.kill()
+    second = it.run("--instance", "stable")
+    started = time.monotonic()
+    _consuming(second)
+    assert time.monotonic() - started < 12  # a nameless one waits out the session, 15 s
+    it.send(_votes("rte", 3))
+    wait_for("three resolved labels", lambda: len(it.read(it.resolved)) == 3)
+    assert second.terminate() == 0
+
+
+def test_a_database_that_was_emptied_is_refused_until_rebuild_is_asked_for(
+    deploy: Deploy, sqlite_url: str, tmp_path: Path
+) -> None:
+    it = deploy(sqlite_url)
+    process = it.run("--instance", "stable")
+    it.command("project", "apply", _file(tmp_path, "rte"))
+    it.send(_votes("rte", 3))
+    it.wait_published()
+    assert process.terminate() == 0
+    for file in tmp_path.glob("crowdresolve.db*"):
+        file.unlink()
+    refused = it.run("--instance", "stable")
+    assert refused.wait(60) == 1
+    assert "crowdresolve run --rebuild" in _events(refused)[-1]["reason"]
+    process = it.run("--instance", "stable", "--rebuild")
+    it.send(_votes("rte", 4))
+    wait_for("four resolved labels", lambda: len(it.read(it.resolved)) == 4)
+    assert process.terminate() == 0
