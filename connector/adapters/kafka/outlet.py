@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from .faults import explained
 from .producing import make_producer
 
 _TOPIC_S = 3.0
-"""How long a topic may take to be known; one that was just made is known at once."""
+"""How long a topic may take to be known: a broker that has just started may not know it yet."""
 
 
 class Outlet:
@@ -31,7 +32,9 @@ class Outlet:
         self._settings = settings
         self._dead_topic = dead_topic
         self._topics = topics
+        self._lock = threading.Lock()
         self._producer: KafkaProducer | None = None
+        self._working: KafkaProducer | None = None
 
     def _arguments(self) -> Mapping[str, Any]:
         return {}
@@ -50,22 +53,39 @@ class Outlet:
         """A missing topic would otherwise show only as a message that is never acknowledged."""
         doing = f"cannot find topic {topic} on {self._settings.where}"
         try:
-            quirks.wait_for_topic(producer, topic, _TOPIC_S)
-        except (errors.KafkaTimeoutError, errors.UnknownTopicOrPartitionError) as error:
+            quirks.find_topic(producer, topic, _TOPIC_S)
+        except errors.UnknownTopicOrPartitionError as error:
             raise ConfigurationError(
                 f"{doing}: make it with `crowdresolve topics create`"
             ) from error
         except errors.KafkaError as error:
             raise explained(error, doing) from error
 
-    def _usable(self) -> KafkaProducer:
-        if self._producer is None:
-            raise DependencyError(f"the {self.kind} is not open, or its last outcome is unknown")
-        return self._producer
+    def _take(self) -> KafkaProducer:
+        """The producer; whoever takes it gives it back once the outcome is known."""
+        with self._lock:
+            producer, self._producer = self._producer, None
+            if producer is None:
+                raise DependencyError(f"the {self.kind} is not open, or its outcome is unknown")
+            self._working = producer
+            return producer
+
+    def _give_back(self, producer: KafkaProducer) -> None:
+        with self._lock:
+            if self._working is producer:
+                self._working = None
+                self._producer = producer
+                return
+        self._drop(producer)  # closed meanwhile
 
     def close(self) -> None:
-        """Let go within some seconds, aborting what is open; never raises."""
-        producer, self._producer = self._producer, None
+        """Let go within some seconds, cutting off what is being sent; never raises."""
+        with self._lock:
+            producer, self._producer = self._producer, None
+            working, self._working = self._working, None
+        if working is not None:
+            with contextlib.suppress(Exception):
+                quirks.abandon(working)
         if producer is not None:
             self._drop(producer)
 

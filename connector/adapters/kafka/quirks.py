@@ -7,6 +7,8 @@ where a later 3.0.x has moved something.
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -119,9 +121,29 @@ def known_partitions(consumer: KafkaConsumer, topic: str) -> Collection[int]:
     return consumer._cluster.partitions_for_topic(topic) or ()
 
 
-def wait_for_topic(producer: KafkaProducer, topic: str, seconds: float) -> None:
-    """As `partitions_for`, which waits for the whole of `max_block_ms`; KafkaTimeoutError."""
-    producer._wait_on_metadata(topic, seconds * 1000)
+def find_topic(producer: KafkaProducer, topic: str, seconds: float) -> None:
+    """As `partitions_for`, which does not tell a missing topic from a broker that is away.
+
+    Raises:
+        UnknownTopicOrPartitionError: there is none, by the broker's last word.
+        KafkaError: the broker did not say.
+    """
+    deadline = time.monotonic() + seconds
+    cluster = producer._metadata
+    said: BaseException = errors.KafkaTimeoutError(f"no answer within {seconds:.0f} s")
+    while cluster.partitions_for_topic(topic) is None:
+        producer._sender.add_topic(topic)
+        answered = threading.Event()
+        future = cluster.request_update()
+        future.add_both(lambda _, answered=answered: answered.set())
+        producer._sender.wakeup()
+        answered.wait(max(0.0, deadline - time.monotonic()))
+        if topic in cluster.unauthorized_topics:
+            raise errors.TopicAuthorizationFailedError({topic})
+        said = future.exception or said
+        if time.monotonic() > deadline:
+            raise said
+        time.sleep(0.2)
 
 
 def send_offsets(producer: KafkaProducer, offsets: Any, membership: Any, seconds: float) -> None:

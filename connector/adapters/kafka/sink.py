@@ -85,9 +85,6 @@ class KafkaSink(Outlet):
             ConfigurationError: a setting is wrong, access is denied, a topic is missing, or the
                 broker has no transactions.
         """
-        if self._watchdog is None:
-            self._watchdog = Watchdog(self._hang_seconds, self._on_hang)
-            self._watchdog.start()
         producer = self._connect()
         try:
             producer.init_transactions()
@@ -96,6 +93,9 @@ class KafkaSink(Outlet):
             self._drop(producer)
             raise failure from error
         self._producer = producer
+        if self._watchdog is None:
+            self._watchdog = Watchdog(self._hang_seconds, self._on_hang)
+            self._watchdog.start()
 
     def publish(
         self,
@@ -130,8 +130,7 @@ class KafkaSink(Outlet):
         cursors: Mapping[TopicPartition, Cursor],
         membership: object,
     ) -> None:
-        producer = self._usable()
-        self._producer = None  # until the outcome is known
+        producer = self._take()
         try:
             producer.begin_transaction()
             with self._watching("sending"):
@@ -161,7 +160,7 @@ class KafkaSink(Outlet):
         except BaseException:
             self._discard(producer)
             raise
-        self._producer = producer
+        self._give_back(producer)
 
     def _discard(self, producer: KafkaProducer) -> None:
         """Abort if that is still possible: subscribers would wait for the transaction's end."""
@@ -245,8 +244,7 @@ class PlainSink(Outlet):
         deliver_reduced(messages, self._dead_topic, self._deliver)
 
     def _deliver(self, messages: Sequence[Outgoing]) -> None:
-        producer = self._usable()
-        self._producer = None
+        producer = self._take()
         try:
             deliver(producer, messages)
         except TooLarge:
@@ -261,4 +259,4 @@ class PlainSink(Outlet):
         except BaseException:
             self._drop(producer)
             raise
-        self._producer = producer
+        self._give_back(producer)

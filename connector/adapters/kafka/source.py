@@ -280,7 +280,7 @@ class KafkaSource:
                     f"topic {self._topic} does not exist on {self._settings.where}: make it with "
                     "`crowdresolve topics create`"
                 )
-            time.sleep(0.1)
+            time.sleep(0.2)
 
     def wake(self) -> None:
         """Cut the present or the next poll short. For any thread, and for signal handlers."""

@@ -81,8 +81,7 @@ def test_where_no_broker_answers_every_client_says_so_and_leaves_nothing_behind(
         for attempt in attempts:
             with pytest.raises(DependencyError, match="no broker answers"):
                 attempt()
-        left = [t.name for t in set(threading.enumerate()) - before if t.name != "watchdog"]
-        assert left == []
+        assert set(threading.enumerate()) - before == set()
 
 
 def test_a_missing_topic_is_named_with_the_command_that_makes_it(real: KafkaWorld) -> None:
@@ -180,6 +179,33 @@ def test_after_a_crash_of_the_broker_reading_and_publishing_go_on(
     assert [record.value for record in real.read(resolved)] == [b"0", b"1", b"2"]
     real.produce(topic, b"vote")
     assert [record.value for record in records_of(source, 1)] == [b"vote"]
+
+
+def test_close_cuts_off_a_publish_that_the_broker_does_not_answer(
+    real: KafkaWorld, kafka: KafkaService
+) -> None:
+    if not kafka.can_kill:
+        pytest.skip("the broker is not ours to kill")
+    resolved = real.topic()
+    sink = real.sink()
+    message = Outgoing(0, 0, resolved, b"k", b"0", ())
+    sink.publish([message], {}, None)
+    kafka.kill()
+    ended: list[BaseException] = []
+
+    def publish() -> None:
+        try:
+            sink.publish([message], {}, None)
+        except DependencyError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=publish, daemon=True)
+    thread.start()
+    time.sleep(1)  # let it send; nobody answers
+    sink.close()
+    thread.join(15)  # the client's own patience is 20 s
+    kafka.start()
+    assert [type(error) for error in ended] == [DependencyError]
 
 
 @contextlib.contextmanager
