@@ -214,10 +214,15 @@ class Turn:
         self.changed(task)
 
     def show(self, task: Task) -> None:
-        """What a task without votes says of itself."""
-        prior = self.project.prior_of(task)
-        task.confidence = max(prior)
-        task.q, task.shown = prior, None
+        """What a task without votes says of itself: the stated prior."""
+        task.q, task.shown = self._stated(task, {}), None
+        task.confidence = max(task.q)
+
+    def _stated(self, task: Task, counts: dict[int, int]) -> list[float]:
+        p = self.project
+        return p.calibration.apply(
+            stated(task.m, counts, p.prior_of(task), p.config.doubt, task.mu)
+        )
 
     def _stand(self, task: Task, status: str, label: int | None) -> None:
         """Give the task another status or label, and its voters their agreement with it."""

@@ -1,7 +1,8 @@
 """Places where a test may make the process die as if by `kill -9`.
 
-`CROWDRESOLVE_FAILPOINT=name` kills it at the first pass, `name:3` at the third.  Unset, as always
-in production, a place costs one look at a module constant.
+`CROWDRESOLVE_FAILPOINT=name` kills it at the first pass, `name:3` at the third; `name:3:stop`
+stops it there (SIGSTOP), so that it wakes up later as a zombie.  Unset, as always in production, a
+place costs one look at a module variable.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ NAMES = (
     "during_revoke",
 )
 
-_name, _, _count = os.environ.get("CROWDRESOLVE_FAILPOINT", "").partition(":")
+_name, _count, _how = [*os.environ.get("CROWDRESOLVE_FAILPOINT", "").split(":"), "", ""][:3]
 _left = int(_count or 1) if _name else 0
+_SIGNAL = signal.SIGSTOP if _how == "stop" else signal.SIGKILL
 
 
 def failpoint(name: str) -> None:
@@ -32,4 +34,4 @@ def failpoint(name: str) -> None:
     _left -= 1
     if not _left:
         os.write(2, f"failpoint {name}\n".encode())
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), _SIGNAL)

@@ -153,8 +153,41 @@ def test_members_join_and_leave_under_load(places: int, deploy: Deploy, postgres
     d.assert_exact()
 
 
-def test_a_zombie_is_refused_and_says_so(deploy: Deploy, postgres_url: str) -> None:
+ZOMBIE = {"CROWDRESOLVE_KAFKA_SESSION_TIMEOUT_MS": "3000"}
+
+
+@pytest.mark.parametrize(
+    ("place", "refused_by"),
+    [
+        ("after_decode", "the database"),
+        ("after_database_commit", "Kafka"),
+        ("after_send", "Kafka"),
+        ("before_kafka_commit", "Kafka"),
+    ],
+)
+def test_a_zombie_with_work_in_its_hands_is_refused_and_says_so(
+    place: str, refused_by: str, deploy: Deploy, postgres_url: str
+) -> None:
     """Stopped past its session, its partition moved, and woken up again."""
+    d = deploy(postgres_url)
+    log = some_log(seed=70 + NAMES.index(place))
+    zombie = d.run("--batch-size", "50", CROWDRESOLVE_FAILPOINT=f"{place}:4:stop", **ZOMBIE)
+    in_pieces(d, log[:400])
+    wait_for("the zombie stopped", lambda: f"failpoint {place}" in zombie.text())
+    heir = d.run(**ZOMBIE)
+    d.wait_applied(400)
+    zombie.signal(signal.SIGCONT)
+    assert zombie.wait() == 1, zombie.text()
+    last_words = zombie.text()[-2000:]
+    assert "taken over" in last_words, (refused_by, last_words)
+    d.send(log[400:])
+    d.wait_applied(len(log))
+    d.wait_published()
+    assert heir.terminate() == 0
+    d.assert_exact()
+
+
+def test_a_zombie_with_empty_hands_joins_again(deploy: Deploy, postgres_url: str) -> None:
     d = deploy(postgres_url)
     zombie = d.run(CROWDRESOLVE_KAFKA_SESSION_TIMEOUT_MS="3000")
     log = some_log(seed=77)

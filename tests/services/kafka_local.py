@@ -153,7 +153,8 @@ def _properties(directory: Path, port: int, controller_port: int) -> str:
 
 
 def _format(command: list[str], properties: Path) -> None:
-    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    # Kafka's tools take an id that begins with "-" for an option.
+    cluster = "c" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:].rstrip("=")
     done = subprocess.run(
         [*command, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)],
         capture_output=True,
