@@ -126,11 +126,9 @@ def replay(
         trim = database is None or not isinstance(log, EventLog)
         fold = Fold(store, topics or Topics(), on_message, trim)
         fold.feed(_watched(log, inputs, progress))
-        named = {name: partition for partition, s in fold.shards.items() for name in s.projects}
-        results = project_results(store, named, view)
+        results = project_results(store, fold.projects, view)
         filtered = log.filtered if isinstance(log, EventLog) else 0
-        if not fold.counts.received and filtered:
-            assert isinstance(log, EventLog)
+        if isinstance(log, EventLog) and filtered and not log.matched:
             raise Misused(f"--project: no event is of {project!r}, but of {log.named_others()}")
         yield Replayed(results, fold.counts, filtered, isinstance(log, EventLog))
 

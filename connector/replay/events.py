@@ -75,13 +75,14 @@ class EventLog:
     Attributes:
         filtered: records left out since they are of other projects.
         others: names of some of those.
+        matched: events that name the wanted one.
     """
 
     def __init__(self, files: Sequence[Input], topic: str, project: str | None = None) -> None:
         self._files = files
         self._topic = topic
         self._project = project
-        self.filtered = 0
+        self.filtered = self.matched = 0
         self.others: set[str] = set()
 
     def __iter__(self) -> Iterator[Entry]:
@@ -151,6 +152,7 @@ class EventLog:
             times[record.partition] = time
             name = _project_of(record.value)
             if name is None or name == project:
+                self.matched += name is not None
                 yield entry._replace(record=msgspec.structs.replace(record, timestamp=time))
             else:
                 self.filtered += 1

@@ -69,7 +69,9 @@ class Fold:
         self._on_message = on_message
         self._trim = trim
         self._waiting: dict[TopicPartition, list[Entry]] = {}
-        self.shards: dict[TopicPartition, Shard] = {}
+        self._shards: dict[TopicPartition, Shard] = {}
+        self.projects: dict[str, TopicPartition] = {}
+        """In order of declaration, with where they live."""
         self.counts = Counts()
 
     def feed(self, entries: Iterable[Entry]) -> None:
@@ -97,13 +99,16 @@ class Fold:
             self._fold(partition, entries)
 
     def _fold(self, partition: TopicPartition, entries: Sequence[Entry]) -> None:
-        shard = self.shards.get(partition)
+        shard = self._shards.get(partition)
         if shard is None:
-            shard = self.shards[partition] = Shard(partition, None, self._topics)
+            shard = self._shards[partition] = Shard(partition, None, self._topics)
+        held = len(shard.projects)
         start = Cursor(shard.next_offset)
         published = start if self._trim else Cursor(0)
         records = [e.record for e in entries]
         messages = process(self._store, shard, records, published)
+        for name in shard.projects if len(shard.projects) > held else ():
+            self.projects.setdefault(name, partition)
         if messages is not None:
             self._hand_on(messages, entries)
             return
@@ -137,7 +142,7 @@ class Fold:
 
     def _finish(self) -> None:
         counts = self.counts
-        for partition, shard in self.shards.items():
+        for partition, shard in self._shards.items():
             if self._trim:
                 with self._store.transaction(partition) as transaction:
                     transaction.trim_outbox(partition, Cursor(shard.next_offset))

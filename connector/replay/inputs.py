@@ -91,10 +91,12 @@ class Input:
         try:
             with self._path.open("rb", buffering=0) as raw:
                 self._raw = raw
-                buffered = io.BufferedReader(raw, _BUFFER)
-                yield cast(
-                    "BinaryIO", gzip.GzipFile(fileobj=buffered) if self.compressed else buffered
-                )
+                with io.BufferedReader(raw, _BUFFER) as buffered:
+                    if self.compressed:
+                        with gzip.GzipFile(fileobj=buffered) as unpacked:
+                            yield cast("BinaryIO", unpacked)
+                    else:
+                        yield cast("BinaryIO", buffered)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise Unreadable(f"{self.name} is not whole: {error}") from error
         except OSError as error:

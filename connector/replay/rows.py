@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
@@ -46,25 +47,28 @@ def rows(file: Input) -> Iterator[Row]:
 def _csv(file: Input, stream: BinaryIO) -> Iterator[Row]:
     # Wrong UTF-8 goes on as half surrogate pairs, which the engine refuses row by row.
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    first = text.readline()
-    delimiter = next((d for d in _DELIMITERS if d in first), ",")
-    # Strict: else a quote that is never closed would swallow the rest of the file as one cell.
-    reader = csv.reader(_after(first, text), delimiter=delimiter, strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        places = _places(file, header)
-        for cells in reader:
-            if cells:
-                n = len(cells)
-                found: list[Any] = [cells[i] if i is not None and i < n else None for i in places]
-                yield Row(reader.line_num, *found)
-    except csv.Error as error:
-        raise Unreadable(f"{file.name}, line {reader.line_num}: {error}") from error
+    with text:
+        first = text.readline()
+        delimiter = next((d for d in _DELIMITERS if _names_columns(first, d)), ",")
+        # Strict: else a quote that is never closed would swallow the rest of the file as one cell.
+        reader = csv.reader(chain([first], text), delimiter=delimiter, strict=True)
+        try:
+            header = [name.strip() for name in next(reader, [])]
+            places = _places(file, header)
+            for cells in reader:
+                if cells:
+                    n = len(cells)
+                    found: list[Any] = [
+                        cells[i] if i is not None and i < n else None for i in places
+                    ]
+                    yield Row(reader.line_num, *found)
+        except csv.Error as error:
+            raise Unreadable(f"{file.name}, line {reader.line_num}: {error}") from error
 
 
-def _after(first: str, text: io.TextIOWrapper) -> Iterator[str]:
-    yield first
-    yield from text
+def _names_columns(line: str, delimiter: str) -> bool:
+    names = {name.strip().strip('"') for name in line.split(delimiter)}
+    return names.issuperset(REQUIRED)
 
 
 def _jsonl(file: Input, stream: BinaryIO) -> Iterator[Row]:
