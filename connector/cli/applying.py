@@ -12,7 +12,7 @@ from connector.domain.records import TopicPartition
 
 from . import reading
 from .sending import Sender, ToSend, sender
-from .terminal import result, waiting
+from .terminal import result, say, waiting
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -58,7 +58,7 @@ def declare(
     client = kafka_client(loaded.settings, loaded.origins)
     topic = loaded.settings.topic_annotations
     with waiting(f"Sending to {client.where}"), sender(client, topic) as to:
-        sent = _send(to, engine, topic, files, partition)
+        sent = _send(to, engine, topic, files, partition, needed=timeout_s is not None)
     if timeout_s is None:
         for declaration in sent:
             result(f"{declaration.name}: sent to {declaration}")
@@ -72,6 +72,8 @@ def _send(
     topic: str,
     files: Sequence[ProjectFile],
     partition: int | None,
+    *,
+    needed: bool,
 ) -> list[Sent]:
     from connector.adapters.kafka.partitioner import partition_for
 
@@ -83,7 +85,14 @@ def _send(
     records = []
     for file in files:
         key = file.name.encode()
-        home = _home(engine, topic, file.name) if partition is None else partition
+        home = partition
+        if home is None:
+            try:
+                home = _home(engine, topic, file.name)
+            except DependencyError as error:
+                if needed:
+                    raise
+                say(f"Warning: {file.name} goes to its key's partition. {error}", "yellow")
         records.append(
             ToSend(
                 partition_for(key, count) if home is None else home,

@@ -11,6 +11,9 @@ from connector.ports import Clock, Polled, Source
 WAKE_S = 0.02
 """At most this long a filling batch does not notice `stop`."""
 
+BATCH_BYTES = 16 * 1024 * 1024
+"""Values of this size make a batch full, however few."""
+
 
 class Intake:
     """Implements `connector.ports.Source` over another one.
@@ -61,7 +64,7 @@ class Intake:
     def _filled(self, polled: Polled) -> Polled:
         records = {p: list(r) for p, r in polled.records.items()}
         until = self._clock.monotonic() + self._batch_wait_s
-        while _count(records) < self._batch_size:
+        while not self._full(records):
             left = until - self._clock.monotonic()
             if left <= 0.0:
                 break
@@ -73,6 +76,12 @@ class Intake:
             if more.assigned or more.revoked:
                 return Polled(more.assigned, more.revoked, records, more.membership)
         return Polled((), (), records, polled.membership)
+
+    def _full(self, records: Mapping[TopicPartition, Sequence[Record]]) -> bool:
+        return (
+            sum(map(len, records.values())) >= self._batch_size
+            or sum(len(r.value or b"") for found in records.values() for r in found) >= BATCH_BYTES
+        )
 
     def committed(self, partition: TopicPartition) -> Cursor | None:
         return self._inner.committed(partition)
@@ -101,7 +110,3 @@ class Intake:
 
     def close(self) -> None:
         self._inner.close()
-
-
-def _count(records: Mapping[TopicPartition, Sequence[Record]]) -> int:
-    return sum(map(len, records.values()))

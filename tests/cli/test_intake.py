@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import structlog
 from structlog.testing import capture_logs
 
-from connector.cli.intake import Intake
+from connector.cli.intake import BATCH_BYTES, Intake
 from connector.cli.progress import Progress
 from connector.domain.records import Cursor, Record, TopicPartition
 from connector.ports import Polled
@@ -91,6 +91,14 @@ def test_a_full_batch_does_not_wait() -> None:
     source = Scripted(clock, Polled(records=_records(A, 0, 1)), Polled(records=_records(A, 2)))
     polled = Intake(source, clock, batch_size=2, batch_wait_s=1.0).poll(0.5)
     assert _offsets(polled) == {A: [0, 1]}
+
+
+def test_a_batch_of_few_large_records_is_full_too() -> None:
+    clock = Clock()
+    large = {A: [Record(*A, 0, 0, None, b"x" * BATCH_BYTES)]}
+    source = Scripted(clock, Polled(records=large), Polled(records=_records(A, 1)))
+    polled = Intake(source, clock, batch_size=100, batch_wait_s=1.0).poll(0.5)
+    assert _offsets(polled) == {A: [0]}
 
 
 def test_nothing_waits_where_nothing_came() -> None:

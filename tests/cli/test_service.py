@@ -204,7 +204,10 @@ def test_apply_waits_for_a_service_that_is_not_there_only_so_long(
     assert not Path(sqlite_url.removeprefix("sqlite:///")).exists()
     said = it.command("project", "apply", _file(tmp_path, "rte"), "--no-wait")
     assert "rte: sent to" in said
-    assert len(it.read(it.annotations)) == 2
+    nowhere = ("--database", "postgresql://me@127.0.0.1:1/x")
+    said = it.command("project", "apply", _file(tmp_path, "rte"), "--no-wait", *nowhere)
+    assert "Warning: rte goes to its key's partition" in said
+    assert len(it.read(it.annotations)) == 3
 
 
 def test_an_unknown_project_is_said_with_the_nearest(

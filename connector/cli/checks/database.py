@@ -19,6 +19,7 @@ from .check import Check, failed, ok, warning
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+NAMED = 12
 DAY_US = 24 * 60 * 60 * 1_000_000
 
 
@@ -83,8 +84,11 @@ def _contents(engine: Engine) -> Iterator[Check]:
         yield warning("projects", "none", "`crowdresolve project apply FILE.toml` declares one")
     else:
         places = Counter(f"{row.topic}/{row.partition}" for row in projects)
-        said = ", ".join(f"{place}: {n}" for place, n in sorted(places.items())[:20])
-        yield ok("projects", f"{len(projects)} on {len(places)} partitions ({said})")
+        if len(projects) <= NAMED:
+            said = ", ".join(f"{row.name} on {row.topic}/{row.partition}" for row in projects)
+        else:
+            said = ", ".join(f"{n} on {place}" for place, n in sorted(places.items())[:NAMED])
+        yield ok("projects", f"{len(projects)}: {said}")
     dead = reading.dead_since(engine, int(time.time() * 1_000_000) - DAY_US)
     if dead:
         said = ", ".join(f"{code}: {n}" for code, n in dead.items())
