@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
-from importlib.util import find_spec
 
 import typer
 
 from connector.domain.errors import CrowdResolveError
 
-from . import config, db, dead, doctor, project, run, topics, version
+from . import config, db, dead, demo, doctor, project, replay, report, run, topics, version
 from .terminal import tell
 
 __all__ = ["app", "main"]
@@ -41,13 +39,9 @@ app.add_typer(topics.app, name="topics")
 app.add_typer(db.app, name="db")
 app.add_typer(project.app, name="project")
 app.add_typer(dead.app, name="dead")
-for _name in ("replay", "report", "demo"):
-    if find_spec(f"{__name__}.{_name}") is not None:
-        _module = import_module(f".{_name}", __name__)
-        if hasattr(_module, "app"):
-            app.add_typer(_module.app, name=_name)
-        elif hasattr(_module, _name):
-            app.command()(getattr(_module, _name))
+app.command()(replay.replay)
+app.add_typer(report.app, name="report")
+app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(config.config)
 app.command()(version.version)
