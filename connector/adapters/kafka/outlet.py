@@ -39,6 +39,10 @@ class Outlet:
     def _arguments(self) -> Mapping[str, Any]:
         return {}
 
+    @property
+    def _compressed(self) -> bool:
+        return self._settings.options.get("compression_type") is not None
+
     def _connect(self) -> KafkaProducer:
         producer = make_producer(self._settings, self._arguments())
         try:

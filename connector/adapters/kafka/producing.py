@@ -129,28 +129,51 @@ def _headers(headers: Headers) -> list[tuple[str, bytes]]:
 
 
 def deliver_reduced(
-    messages: Sequence[Outgoing], dead_topic: str | None, attempt: Callable[[list[Outgoing]], None]
+    messages: Sequence[Outgoing],
+    dead_topic: str | None,
+    compressed: bool,
+    attempt: Callable[[list[Outgoing]], None],
 ) -> None:
     """Call `attempt` until no dead letter is too large any more.
 
     Those go without their value first, then without key and headers.
+
+    Args:
+        messages: all that is to be sent.
+        dead_topic: where messages may be reduced.
+        compressed: whether the producer compresses; if not, what is larger than a message that
+            was too large is so too, and need not be tried.
+        attempt: sends all or raises.
 
     Raises:
         Refused: a message of another topic is too large.
         Exception: whatever else `attempt` raises.
     """
     sending = list(messages)
-    reductions: dict[int, int] = {}
+    steps = [1 if message.value is None else 0 for message in messages]
     while True:
         try:
             attempt(sending)
             return
         except TooLarge as found:
-            for index in found.indices:
-                step = reductions.get(index, 0)
-                if messages[index].value is None:
-                    step = max(step, 1)
-                if messages[index].topic != dead_topic or step >= len(REDUCTIONS):
+            indices = set(found.indices)
+            for index in indices:
+                if messages[index].topic != dead_topic or steps[index] >= len(REDUCTIONS):
                     raise too_large(messages[index], found.cause) from found.cause
-                sending[index] = REDUCTIONS[step](messages[index])
-                reductions[index] = step + 1
+            if not compressed:
+                least = min(_size(sending[index]) for index in indices)
+                indices.update(
+                    index
+                    for index, message in enumerate(sending)
+                    if message.topic == dead_topic
+                    and steps[index] < len(REDUCTIONS)
+                    and _size(message) > least
+                )
+            for index in indices:
+                sending[index] = REDUCTIONS[steps[index]](messages[index])
+                steps[index] += 1
+
+
+def _size(message: Outgoing) -> int:
+    headers = sum(len(name) + len(value or b"") for name, value in message.headers)
+    return len(message.key or b"") + len(message.value or b"") + headers

@@ -121,6 +121,7 @@ class KafkaSink(Outlet):
         deliver_reduced(
             messages,
             self._dead_topic,
+            self._compressed,
             lambda reduced: self._transact(reduced, cursors, membership),
         )
 
@@ -241,7 +242,7 @@ class PlainSink(Outlet):
             DependencyError: some may not have arrived; open a new sink and send all again.
             Refused: a message is too large for its topic (a dead letter goes without its value).
         """
-        deliver_reduced(messages, self._dead_topic, self._deliver)
+        deliver_reduced(messages, self._dead_topic, self._compressed, self._deliver)
 
     def _deliver(self, messages: Sequence[Outgoing]) -> None:
         producer = self._take()

@@ -181,6 +181,24 @@ def test_after_a_crash_of_the_broker_reading_and_publishing_go_on(
     assert [record.value for record in records_of(source, 1)] == [b"vote"]
 
 
+def test_the_cursor_is_waited_for_until_the_broker_ends_a_killed_processs_transaction(
+    real: KafkaWorld,
+) -> None:
+    topic = real.topic()
+    source = real.source(topic)
+    membership = joined(source).membership
+    here = TopicPartition(topic, 0)
+    killed = KafkaSink(
+        real.settings,
+        transactional_id=f"{real.group}-killed",
+        on_hang=print,
+        transaction_timeout_ms=1000,
+    )
+    killed.open()
+    real.die_before_commit(killed, [], {here: Cursor(7)}, membership)
+    assert source.committed(here) is None  # after a second, and the broker's next look
+
+
 def test_close_cuts_off_a_publish_that_the_broker_does_not_answer(
     real: KafkaWorld, kafka: KafkaService
 ) -> None:
