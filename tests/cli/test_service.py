@@ -330,3 +330,24 @@ def test_a_database_that_was_emptied_is_refused_until_rebuild_is_asked_for(
     it.send(_votes("rte", 4))
     wait_for("four resolved labels", lambda: len(it.read(it.resolved)) == 4)
     assert process.terminate() == 0
+
+
+def test_a_record_that_only_compression_made_fit_is_redriven_too(
+    deploy: Deploy, sqlite_url: str, tmp_path: Path
+) -> None:
+    from kafka import KafkaProducer
+
+    it = deploy(sqlite_url)
+    it.run()
+    vote = json.loads(next(_votes("big", 1, 1)))
+    producer = KafkaProducer(
+        bootstrap_servers=it.bootstrap, compression_type="gzip", max_request_size=64 * 2**20
+    )
+    producer.send(it.annotations, value=encoded(**vote, pad="x" * 5_000_000)).get(30)
+    producer.close(timeout=5)
+    it.wait_applied(1)
+    it.command("project", "apply", _file(tmp_path, "big"))
+    assert "1 sent again" in it.command("dead", "redrive")
+    it.wait_applied(3)
+    (progress,) = it.rows("project_progress")
+    assert progress["votes"] == 1
