@@ -15,7 +15,7 @@ from ._types import FloatArray, Ids, IntArray
 
 Kind: TypeAlias = Literal["pandas", "polars", "arrays"]
 COLUMNS = ("task", "worker", "label")
-SIDE_BY_SIDE = 100_000
+SIDE_BY_SIDE = 250_000
 """From so many rows on a thread for each column pays."""
 
 

@@ -71,7 +71,7 @@ def test_every_kind_of_input_gives_the_same_numbers() -> None:
 
 def test_many_rows_are_read_side_by_side_with_the_same_result() -> None:
     rng = np.random.default_rng(0)
-    task, worker = np.divmod(rng.permutation(400 * 300)[:110_000], 300)
+    task, worker = np.divmod(rng.permutation(900 * 300)[:260_000], 300)
     label = rng.integers(0, 3, len(task))
     expected = read_votes(task, worker, label)
     strings = pd.DataFrame({"task": task.astype(str), "worker": worker, "label": label})

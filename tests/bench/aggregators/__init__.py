@@ -1,0 +1,1 @@
+"""How the aggregators compare: with the papers, with each other, with Crowd-Kit."""
