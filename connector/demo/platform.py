@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import random
 from collections import deque
-from itertools import islice
 from typing import NamedTuple
 
 from .crowd import CLASSES, PROJECT, Crowd
@@ -55,23 +54,26 @@ class Platform:
 
     def declaration(self) -> bytes:
         """The event that makes the project."""
+        people = len(self.crowd.people)
         return _event(
             "project.declared",
             kind="binary",
             classes=list(CLASSES),
-            resolve={"confidence": CONFIDENCE, "max_labels": MAX_LABELS},
+            # As many as there are people would be the end anyway: so every task resolves.
+            resolve={"confidence": CONFIDENCE, "max_labels": min(MAX_LABELS, people)},
         )
 
     def next_vote(self) -> bytes | None:
         """Somebody labels the undecided task with the fewest labels; None: nobody can."""
         people = list(range(len(self.crowd.people)))
         self._random.shuffle(people)
-        for person in people:
-            done = self._done[person]
-            choice = list(islice((t for t in self._open if t not in done), AT_A_TIME))
-            if choice:
-                task = min(choice, key=lambda t: (self._given[t], self._random.random()))
-                return self._vote(person, task)
+        # Further tasks are taken up only where nobody can label the first ones.
+        for tasks in (self._open[:AT_A_TIME], self._open):
+            for person in people:
+                choice = [t for t in tasks if t not in self._done[person]]
+                if choice:
+                    task = min(choice, key=lambda t: (self._given[t], self._random.random()))
+                    return self._vote(person, task)
         return None
 
     def _vote(self, person: int, task: int) -> bytes:
