@@ -69,6 +69,10 @@ class Source(Protocol):
         """How many partitions the annotations topic has now."""
         ...
 
+    def wake(self) -> None:
+        """Cut the present or the next poll short; for any thread."""
+        ...
+
     def close(self) -> None:
         """Leave the group; never raises."""
         ...

@@ -25,6 +25,7 @@ def redeclared(turn: Turn, config: ProjectConfig) -> Outcome:
         return Outcome.DUPLICATE
     _check(p, config)
     change = _Change(p, config)
+    turn.begin_wide()
     if not config.calibrate:
         for id in p.calibration.clear():
             t = p.task_numbered(turn.storage, id)

@@ -8,6 +8,7 @@ how they were batched, on what happened to be in memory, or on any clock.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from connector.domain.config import ProjectConfig
 from connector.domain.errors import DeadCode, InputError
@@ -23,8 +24,7 @@ from .project import Project
 from .storage import Storage
 from .turn import Outcome, Turn
 
-HELD_DIRTY = 5000
-"""Changed tasks that one record may hold in memory before they are saved in between."""
+T = TypeVar("T")
 
 
 class Shard:
@@ -148,7 +148,7 @@ class Shard:
             self.topics,
             self._outgoing,
             self._history,
-            lambda: self._relieve(storage),
+            lambda: self._save_early(storage),
         )
         if isinstance(event, Declared):
             return redeclared(turn, event.config)
@@ -203,8 +203,8 @@ class Shard:
                 changes.annotations.append(rows.annotation_row(p.id, a))
             p.saved()
         changes.outgoing = self.take_outgoing()
-        changes.history, self._history = self._history, []
-        changes.dead, self._dead = self._dead, []
+        changes.history = _emptied(self._history)
+        changes.dead = _emptied(self._dead)
         return changes
 
     def progress(self) -> ProgressRow:
@@ -223,7 +223,7 @@ class Shard:
 
     def take_outgoing(self) -> list[Outgoing]:
         """The messages since the last call, but for those that are known to be out."""
-        made, self._outgoing = self._outgoing, []
+        made = _emptied(self._outgoing)
         start = self.publish_from
         return made if start is None else [m for m in made if (m.offset, m.sequence) >= start]
 
@@ -238,11 +238,16 @@ class Shard:
             for p in self.projects.values():
                 p.forget()
 
-    def _relieve(self, storage: Storage) -> None:
-        """In the middle of a record that touches many tasks: save, and drop saved tasks."""
-        if sum(len(p.dirty_tasks) for p in self.projects.values()) < HELD_DIRTY:
-            return
+    def _save_early(self, storage: Storage) -> None:
+        """In the middle of a record that touches many tasks: save, and drop the saved tasks."""
         storage.save(self.collect())
         self._spilled = True
         for p in self.projects.values():
             p.forget_tasks()
+
+
+def _emptied(items: list[T]) -> list[T]:
+    """What a list held; the list itself stays, since a turn in progress goes on filling it."""
+    taken = items[:]
+    items.clear()
+    return taken

@@ -20,6 +20,9 @@ from .resolve import REOPENED, Standing, judge
 from .state import ADJUDICATED, Annotation, Task, Vote, Worker
 from .storage import Storage
 
+HELD_DIRTY = 5000
+"""Changed tasks that one record may hold in memory before they are saved in between."""
+
 
 class Outcome(Enum):
     """What became of a record that could be used."""
@@ -37,7 +40,8 @@ class Turn:
         "history",
         "outgoing",
         "project",
-        "relieve",
+        "save_early",
+        "saved_early",
         "sequence",
         "storage",
         "time",
@@ -53,7 +57,7 @@ class Turn:
         topics: Topics,
         outgoing: list[Outgoing],
         history: list[HistoryRow],
-        relieve: Callable[[], None],
+        save_early: Callable[[], None],
     ) -> None:
         self.project = project
         self.storage = storage
@@ -62,8 +66,8 @@ class Turn:
         self.topics = topics
         self.outgoing = outgoing
         self.history = history
-        self.relieve = relieve
-        """Called between chunks of a record that touches many tasks: may save and drop some."""
+        self.save_early = save_early
+        self.saved_early = False
         self.sequence = 0
 
     # -- what comes to be
@@ -166,6 +170,30 @@ class Turn:
         """Mark a task's row."""
         task.updated_at = self.time
         self.project.dirty_tasks[task.id] = task
+
+    # -- records that touch many tasks
+
+    def begin_wide(self) -> None:
+        """Before a record that changes how tasks are read.
+
+        No task may then be changed and unsaved, if any are to be saved on the way.
+        """
+        if self.project.task_count >= HELD_DIRTY and self.project.dirty_tasks:
+            self._save()
+
+    def relieve(self) -> None:
+        """Between two chunks of tasks: save and drop what is done where it has become much."""
+        if len(self.project.dirty_tasks) >= HELD_DIRTY:
+            self._save()
+
+    def end_wide(self) -> None:
+        """After it: what was saved on the way is read as it is now, not as it was then."""
+        if self.saved_early:
+            self._save()
+
+    def _save(self) -> None:
+        self.save_early()
+        self.saved_early = True
 
     # -- what follows
 

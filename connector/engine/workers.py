@@ -17,6 +17,7 @@ def blocked(turn: Turn, e: WorkerBlocked) -> Outcome:
     worker.blocked = True
     worker.block_reason = e.reason if isinstance(e.reason, str) else None
     turn.worker_changed(worker)
+    turn.end_wide()
     return Outcome.APPLIED
 
 
@@ -29,6 +30,7 @@ def unblocked(turn: Turn, e: WorkerUnblocked) -> Outcome:
     worker.blocked = False
     worker.block_reason = None
     turn.worker_changed(worker)
+    turn.end_wide()
     return Outcome.APPLIED
 
 

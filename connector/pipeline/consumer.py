@@ -83,6 +83,7 @@ class Consumer:
         self._failed: dict[TopicPartition, tuple[float, int]] = {}
         self._membership: object = None
         self._publisher: Publisher | None = None
+        self._trimmed: dict[TopicPartition, Cursor] = {}
         self._sent: dict[TopicPartition, Cursor] = {}
         self._sent_lock = threading.Lock()
         self._busy = threading.Lock()
@@ -139,6 +140,7 @@ class Consumer:
         assert self._publisher is not None
         if not self._publisher.drain(self._options.drain_s):
             log.info("publishing_left_for_restart")
+        self._trim()
         self._commit_sent()
 
     def close(self) -> None:
@@ -167,6 +169,8 @@ class Consumer:
         for partition, records in polled.records.items():
             if partition in self._shards:
                 self._fold(partition, records)
+        if not polled.records:
+            self._trim()
         self._commit_sent()
         self._retry_failed()
 
@@ -185,6 +189,7 @@ class Consumer:
         self._failed.pop(partition, None)
         self._fresh.pop(partition, None)
         self._sent.pop(partition, None)
+        self._trimmed.pop(partition, None)
         if self._shards.pop(partition, None) is not None:
             log.info("partition_revoked", topic=partition.topic, partition=partition.partition)
 
@@ -271,6 +276,27 @@ class Consumer:
         if self._on_progress is not None:
             count = 0 if messages is None else len(messages)
             self._on_progress(partition, len(records), count)
+
+    def _trim(self) -> None:
+        """Where nothing arrives, empty the outbox of what is out.
+
+        Otherwise the next batch does it.  An operator who sets the group back would else see the
+        last batch's messages again.
+        """
+        assert self._publisher is not None
+        for partition in self._shards:
+            published = self._publisher.published(partition)
+            if published <= self._trimmed.get(partition, Cursor(0)):
+                continue
+            try:
+                with self._busy:
+                    if partition in self._gone:
+                        continue
+                    with self._store.transaction(partition) as transaction:
+                        transaction.trim_outbox(partition, published)
+            except DependencyError as error:
+                log.info("outbox_not_trimmed", reason=str(error))
+            self._trimmed[partition] = published
 
     def _overtaken(self, partition: TopicPartition, error: Fenced) -> None:
         """The compare-and-swap failed: the database has gone on without this process.

@@ -126,8 +126,10 @@ class Publisher:
             self._waiting = 0
             self._changed.notify_all()
         if self._thread.is_alive():
-            self._thread.join(5.0)
-        self._sink.close()
+            self._thread.join(1.0)  # long enough for a transaction that goes well
+        self._sink.close()  # cuts off one that does not
+        if self._thread.is_alive():
+            self._thread.join(3.0)
 
     # -- from the client's I/O thread
 
