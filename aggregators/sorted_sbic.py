@@ -38,12 +38,16 @@ class SortedSBIC(Aggregator):
             position turn every label of the birds data round.
         n_jobs: threads.
 
+    Fitted: also ``log_weights_`` (M x K, not normalised: log prior plus the weights of the votes).
+
     Example:
         >>> task, worker = [1, 1, 2, 2, 3, 3], ["a", "b"] * 3
         >>> model = SortedSBIC().fit(task, worker, ["x", "x", "y", "y", "x", "y"])
         >>> model.labels_[:2].tolist()
         ['x', 'y']
     """
+
+    log_weights_: FloatArray
 
     def __init__(
         self,
@@ -89,7 +93,7 @@ class SortedSBIC(Aggregator):
         progress(1, 1)
         if self.doubt > 0.0:
             mu = stated_rows(m, votes.per_task(), prior, self.doubt)
-        return Solution(mu, skills)
+        return Solution(mu, skills, {"log_weights_": m})
 
     def _fill(self, form: int, votes: Votes, prior: FloatArray, p: FloatArray) -> bool:
         """Set the p of each vote; False: out of range in this form of the update."""

@@ -58,6 +58,7 @@ def test_the_top_of_near_equals_is_the_earlier_class() -> None:
     assert confidence.top([0.3, 0.35, 0.35 + 5e-9]) == 2
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0.001, 1), min_size=2, max_size=6), st.floats(0.05, 3.0))
 def test_bending_keeps_a_distribution_and_its_top(weights: list[float], b: float) -> None:
     q = [v / sum(weights) for v in weights]
@@ -97,6 +98,7 @@ def test_the_slope_is_found_by_the_newton_steps_of_the_specification(
     assert ours == pytest.approx(min(3.0, max(0.05, b)), abs=1e-5)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0, 5), st.booleans()), max_size=40), st.sampled_from([0.6, 0.9])
 )

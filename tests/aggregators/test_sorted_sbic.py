@@ -26,6 +26,7 @@ def test_naive_is_leave_one_task_out(data: Data) -> None:
     model = SortedSBIC(method="naive", classes=range(K), prior=prior)
     model.fit((task, worker, label))
     np.testing.assert_allclose(model.probas_, [plain.softmax(z[i]) for i in z], atol=1e-9)
+    np.testing.assert_allclose(model.log_weights_, list(z.values()), atol=1e-9)
 
 
 def halving(votes: list[plain.Vote], K: int, seed: int) -> dict[str, list[float]]:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aggregators import FastSBIC, SortedSBIC, theory
@@ -15,6 +15,7 @@ VARIANTS: tuple[theory.Variant, ...] = ("fast", "sorted")
 SHAPES = st.floats(0.5, 20)
 
 
+@settings(deadline=None)
 @given(SHAPES, SHAPES)
 def test_the_first_label_of_a_worker_tells_what_the_prior_tells(alpha: float, beta: float) -> None:
     p = alpha / (alpha + beta)
@@ -24,6 +25,7 @@ def test_the_first_label_of_a_worker_tells_what_the_prior_tells(alpha: float, be
         assert g(1, alpha, beta) == pytest.approx(math.log(p / (1 - p)) * (2 * p - 1), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 60), SHAPES, SHAPES)
 def test_more_is_learned_of_workers_who_give_more_labels(L: int, alpha: float, beta: float) -> None:
     chance, p = theory.known_answers(L, alpha, beta)
@@ -59,6 +61,7 @@ def test_equal_workers_give_the_binomial_tail() -> None:
         assert theory.expected_error(R, 1, 3e6, 1e6) == pytest.approx(wrong, rel=0.02)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 80), st.integers(1, 20), st.floats(1, 8), st.floats(1, 8))
 def test_the_expected_error_stays_below_the_bound(R: int, L: int, a: float, b: float) -> None:
     for variant in VARIANTS:

@@ -40,7 +40,7 @@ def table_4(quick: bool) -> list[Report]:
             ]
             rows.append([f"{name}: {shown}", *_figures(mean(runs)), mean(runs).seconds])
         print(name, flush=True)
-    note = "Mean over draws of 90 % of the tasks (web 10, others 3). The printed Table 4 is not at hand."
+    note = "Mean over draws of 90 % of the tasks (web 10, others 3). The printed table is missing."
     columns = ["dataset: method", *FIGURES, "seconds"]
     return [Report("cola_table_4", "COLA paper, Table 4: real data", columns, rows, [note])]
 
