@@ -174,9 +174,7 @@ def test_nothing_that_a_producer_sends_stops_it(
     )
     assert len(gzip.compress(huge)) < 1_000_000
     for value in (huge, huge[:-1]):
-        packed.send(d.annotations, value, partition=0, headers=[("h", b"\xff"), ("n", None)]).get(
-            60
-        )
+        packed.send(d.annotations, value, partition=0, headers=[("h", b"\xff")]).get(60)
     packed.close()
     d.send(some_log(10, 50))
     process = process or d.run()
