@@ -10,6 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from connector import logs
 from connector.settings import Loaded, Settings
@@ -75,7 +76,7 @@ def demo(
     if not keep:
         console.print("Next:")
         for command in commands(None):
-            console.print(f"  {command}", soft_wrap=True)
+            console.print(Text(f"  {command}"), soft_wrap=True)
 
 
 def _keep(on: Stage, commands: list[str]) -> None:
@@ -87,10 +88,10 @@ def _keep(on: Stage, commands: list[str]) -> None:
     broker = "in the memory of this process" if on.bootstrap is None else on.bootstrap
     console.print(f"  broker    {broker}")
     console.print(f"  topics    {', '.join(TOPICS)}")
-    console.print(f"  database  {on.database}", soft_wrap=True)
+    console.print(Text(f"  database  {on.database}"), soft_wrap=True)
     console.print("Next, in another terminal:")
     for command in commands:
-        console.print(f"  {command}", soft_wrap=True)
+        console.print(Text(f"  {command}"), soft_wrap=True)
     console.print("Ctrl-C ends it and removes its files.")
     try:
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from connector.domain.ids import as_id
 from connector.settings import Loaded
 
 from .options import TOPICS, command_with
@@ -101,7 +103,8 @@ def replay(
             "--classes",
             metavar="A,B,C",
             panel=_VOTES,
-            help="The classes, in order; by default the labels that occur, sorted.",
+            help="The classes, in order, or a JSON list of them; by default the labels that"
+            " occur, sorted.",
         ),
     ] = None,
     confidence: Annotated[
@@ -193,7 +196,7 @@ def replay(
                 files,
                 project=project,
                 kind=kind,
-                classes=None if classes is None else classes.split(","),
+                classes=None if classes is None else _classes(classes),
                 settings=_settings(resolve, worker_prior),
                 database=database,
                 topic=s.topic_annotations,
@@ -205,6 +208,18 @@ def replay(
         if events_out is not None:
             say(f"{replayed.counts.messages:,} messages in {events_out}")
         _report(replayed, algorithm, out, workers_out, quiet=events_out is not None)
+
+
+def _classes(text: str) -> list[str]:
+    from connector.replay import Misused
+
+    if not text.startswith("["):
+        return text.split(",")
+    try:
+        found = json.loads(text)
+        return [as_id(name) for name in found]
+    except ValueError as error:
+        raise Misused(f"--classes: not a JSON list of names: {error}") from None
 
 
 def _settings(

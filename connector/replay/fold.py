@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from connector.domain.records import Cursor, Outgoing, TopicPartition
@@ -76,6 +78,11 @@ class Fold:
 
     def feed(self, entries: Iterable[Entry]) -> None:
         """Fold all of them. Raises DependencyError."""
+        with _rare_collections():
+            self._feed(entries)
+        self._finish()
+
+    def _feed(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             record = entry.record
             partition = TopicPartition(record.topic, record.partition)
@@ -91,7 +98,6 @@ class Fold:
                 del self._waiting[partition]
                 self._fold(partition, held)
         self._flush()
-        self._finish()
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, {}
@@ -153,6 +159,17 @@ class Fold:
             counts.duplicates += row.duplicates
             counts.stale += row.stale
             counts.dead += row.dead
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """State only grows here and holds no cycles: looking for them costs a sixth of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _declares(entry: Entry) -> bool:

@@ -82,6 +82,13 @@ def test_dead_letters_are_told_with_their_lines_and_do_not_fail_it(
     assert "1 unknown_class" in done.stderr
 
 
+def test_classes_may_be_a_json_list(run: Run, tmp_path: Path) -> None:
+    write_csv(tmp_path / "crowd.csv", [("t", "v", "a,b"), ("t", "w", "c")])
+    assert run("crowd.csv", "--classes", '["c", "a,b"]', "--out", "l.csv").returncode == 0
+    assert 'p_c,"p_a,b"' in (tmp_path / "l.csv").read_text()
+    assert run("crowd.csv", "--classes", "[c").returncode == 2
+
+
 def test_standard_input_and_another_algorithm(run: Run, tmp_path: Path) -> None:
     text = "task,worker,label\n" + "".join(f"{t},{w},{x}\n" for t, w, x in VOTES)
     done = run("-", "--algorithm", "majority", "--out", "l.csv", stdin=text)
