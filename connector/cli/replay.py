@@ -190,21 +190,21 @@ def replay(
     s = loaded.settings
     with ExitStack() as stack:
         on_message = stack.enter_context(message_file(events_out))
-        progress = stack.enter_context(_progress())
-        replayed = stack.enter_context(
-            replayed_from(
-                files,
-                project=project,
-                kind=kind,
-                classes=None if classes is None else _classes(classes),
-                settings=_settings(resolve, worker_prior),
-                database=database,
-                topic=s.topic_annotations,
-                topics=Topics(s.topic_resolved, s.topic_assigned, s.topic_dead, s.group),
-                on_message=on_message,
-                progress=progress,
+        with _progress() as progress:
+            replayed = stack.enter_context(
+                replayed_from(
+                    files,
+                    project=project,
+                    kind=kind,
+                    classes=None if classes is None else _classes(classes),
+                    settings=_settings(resolve, worker_prior),
+                    database=database,
+                    topic=s.topic_annotations,
+                    topics=Topics(s.topic_resolved, s.topic_assigned, s.topic_dead, s.group),
+                    on_message=on_message,
+                    progress=progress,
+                )
             )
-        )
         if events_out is not None:
             say(f"{replayed.counts.messages:,} messages in {events_out}")
         _report(replayed, algorithm, out, workers_out, quiet=events_out is not None)
