@@ -50,15 +50,17 @@ def stated(
     if doubt <= 0.0:
         return list(mu)
     r = sum(counts.values())
-    top = max(m)
-    total = 0.0
-    for v in m:
-        total += exp(v - top)
-    evidence = top + log(total)
+    evidence = max(m) - log(max(mu))  # log sum exp(m), by the class that has the largest share
     K = len(m)
     g = -r * log(2.0) if K == 2 else _urn(counts, r, K)
     gap = evidence - g + log((1.0 - doubt) / doubt)
-    w = exp(-gap) / (1.0 + exp(-gap)) if gap > 0 else 1.0 / (1.0 + exp(gap))
+    if gap > 0.0:
+        e = exp(-gap)
+        w = e / (1.0 + e)
+    else:
+        w = 1.0 / (1.0 + exp(gap))
+    if K == 2:
+        return [(1.0 - w) * mu[0] + w * prior[0], (1.0 - w) * mu[1] + w * prior[1]]
     return [(1.0 - w) * a + w * b for a, b in zip(mu, prior, strict=True)]
 
 
@@ -75,7 +77,7 @@ def _urn(counts: Mapping[int, int], r: int, K: int) -> float:
 
 
 def _lgamma_ratio(count: float, a: float) -> float:
-    """log Gamma(count + a) - log Gamma(a)."""
+    """Log Gamma(count + a) - log Gamma(a)."""
     return lgamma(count + a) - lgamma(a)
 
 

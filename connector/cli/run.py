@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import structlog
 import typer
 
@@ -11,6 +13,17 @@ from connector.settings import Loaded
 from .options import ALL, command_with
 
 log = structlog.get_logger("crowdresolve")
+
+
+def calm_collector() -> None:
+    """Let the garbage collector look seldom: the engine's objects form no cycles.
+
+    With Python's defaults a full collection walks every task in memory, tens of milliseconds at a
+    time, and takes a tenth of the engine's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @command_with(*ALL, service=True)
@@ -48,6 +61,7 @@ def run(loaded: Loaded) -> None:
             topic=settings.topic_annotations,
             delivery=settings.delivery,
         )
+        calm_collector()
         parts.consumer.run()
     except CrowdResolveError:
         raise

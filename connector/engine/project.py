@@ -60,6 +60,7 @@ class Project:
         self.dirty_workers: dict[int, Worker] = {}
         self.dirty_pairs: dict[tuple[int, int], bool] = {}
         self.dirty_annotations: dict[str, Annotation] = {}
+        self.moved_tasks: dict[int, tuple[Task, int]] = {}
         self.forget()
         self.configure(config)
 
@@ -110,11 +111,26 @@ class Project:
         """Whether there is anything to save."""
         return bool(
             self.dirty
+            or self.moved_tasks
             or self.dirty_tasks
             or self.dirty_workers
             or self.dirty_pairs
             or self.dirty_annotations
         )
+
+    def mark_moved(self) -> None:
+        """Mark the workers whose S moved with a task's posterior.
+
+        Whoever had a vote on the task then and has none now was marked when it was withdrawn;
+        whoever voted later, by that vote.
+        """
+        for task, time in self.moved_tasks.values():
+            for v in task.votes.values():
+                w: Worker = v.worker
+                self.dirty_workers[w.id] = w
+                if w.updated_at < time:
+                    w.updated_at = time
+        self.moved_tasks = {}
 
     def saved(self) -> None:
         """Everything dirty has been handed over for saving."""

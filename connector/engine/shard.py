@@ -24,6 +24,8 @@ from .project import Project
 from .storage import Storage
 from .turn import Outcome, Turn
 
+NAMED = ("task", "worker", "annotation_id")
+
 T = TypeVar("T")
 
 
@@ -54,12 +56,10 @@ class Shard:
         self.next_offset = row.next_offset
         self.time = row.time
         self.received = row.received
-        self.counters = {
-            Outcome.APPLIED: row.applied,
-            Outcome.DUPLICATE: row.duplicates,
-            Outcome.STALE: row.stale,
-        }
-        self.dead_count = row.dead
+        self.applied = row.applied
+        self.duplicates = row.duplicates
+        self.stale = row.stale
+        self.dead = row.dead
         self.topics = topics
         self.held = held
         self.publish_from = publish_from
@@ -82,9 +82,9 @@ class Shard:
             sets = named.get(e.project)
             if sets is None:
                 sets = named[e.project] = (set(), set(), set())
-            for field, names in zip(("task", "worker", "annotation_id"), sets, strict=True):
+            for field, names in zip(NAMED, sets, strict=True):
                 value = getattr(e, field, None)
-                if isinstance(value, str):
+                if value.__class__ is str:
                     names.add(value)
         for name, sets in named.items():
             project = self._project(storage, name)
@@ -119,7 +119,7 @@ class Shard:
         except InputError as error:
             self._bury(record, error)
         else:
-            self.counters[outcome] += 1
+            self._count(outcome)
 
     def _judge(self, storage: Storage, cause: Cause, event: Event) -> Outcome:
         project = self._project(storage, event.project)
@@ -161,8 +161,16 @@ class Shard:
         self.projects[name] = project
         del self._elsewhere[name]
 
+    def _count(self, outcome: Outcome) -> None:
+        if outcome is Outcome.APPLIED:
+            self.applied += 1
+        elif outcome is Outcome.DUPLICATE:
+            self.duplicates += 1
+        else:
+            self.stale += 1
+
     def _bury(self, record: Record, error: InputError) -> None:
-        self.dead_count += 1
+        self.dead += 1
         text = str(error)
         self._dead.append(
             DeadRow(
@@ -185,6 +193,7 @@ class Shard:
         for p in self.projects.values():
             if not p.changed:
                 continue
+            p.mark_moved()
             if p.dirty or not p.stored:
                 changes.projects.append(p.row())
             records = p.calibration.records
@@ -215,10 +224,10 @@ class Shard:
             self.next_offset,
             self.time,
             self.received,
-            self.counters[Outcome.APPLIED],
-            self.counters[Outcome.DUPLICATE],
-            self.counters[Outcome.STALE],
-            self.dead_count,
+            self.applied,
+            self.duplicates,
+            self.stale,
+            self.dead,
         )
 
     def take_outgoing(self) -> list[Outgoing]:

@@ -154,12 +154,12 @@ class Turn:
         self.moved(task, before)
 
     def moved(self, task: Task, before: list[float]) -> None:
-        """Mark the workers whose S moved with the task's posterior."""
+        """Note that the voters' S moved with the task's posterior.
+
+        Their rows are marked once a batch (`Project.mark_moved`), not once a vote.
+        """
         if task.mu is not before:
-            dirty, now = self.project.dirty_workers, self.time
-            for id, v in task.votes.items():
-                dirty[id] = v.worker  # type: ignore[index]
-                v.worker.updated_at = now
+            self.project.moved_tasks[task.id] = (task, self.time)
 
     def worker_changed(self, worker: Worker) -> None:
         """Mark a worker's row."""

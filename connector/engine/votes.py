@@ -53,7 +53,8 @@ def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
     """`annotation.submitted`."""
     p, storage = turn.project, turn.storage
     x = class_of(p, e.label)
-    revision, at = _value(e.revision), _value(e.at)
+    revision = None if e.revision is UNSET else e.revision
+    at = None if e.at is UNSET else e.at
     task, worker = p.task(storage, e.task), p.worker(storage, e.worker)
     if e.annotation_id is not UNSET:
         a = p.annotation(storage, e.annotation_id)
@@ -74,8 +75,10 @@ def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
                 return DUPLICATE
             if order == -1:
                 return STALE
-    task, worker = turn.task(e.task), turn.worker(e.worker)
-    p.touch_pair(task, worker.id)
+    if task is None:
+        task = turn.task(e.task)
+    if worker is None:
+        worker = turn.worker(e.worker)
     memory = task.memories.get(worker.id)
     if worker.id in task.votes:
         counted = turn.withdraw(task, worker.id).counts
@@ -86,7 +89,7 @@ def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
     if memory is not None:
         memory.voted = True
         memory.skipped = False
-    annotation_id = _value(e.annotation_id)
+    annotation_id = None if e.annotation_id is UNSET else e.annotation_id
     vote = Vote(
         worker,
         x,
