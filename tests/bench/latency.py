@@ -1,0 +1,227 @@
+"""From the produce call to the reading of the label that the vote resolved."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+from tests.live.deployment import Deployment
+
+from .crowd import PROJECT, crowd
+from .measure import percentile
+from .progress import Progress
+from .service import Watch, running
+from .stage import Stage
+from .table import Cell, Table
+from .timed import PLACES
+
+RATE = 1000
+TARGET_MS = 100.0
+WARM_S = 3.0
+"""Votes of the first seconds are sent too, and not counted."""
+
+
+class Cause(msgspec.Struct):
+    """What caused a message."""
+
+    offset: int
+
+
+class Label(msgspec.Struct):
+    """What is read of a message."""
+
+    type: str
+    cause: Cause
+
+
+class Waits(NamedTuple):
+    """Milliseconds per resolved label, and how late the sender ever was."""
+
+    labels: list[float]
+    late: float
+
+
+class Reader(threading.Thread):
+    """A subscriber of the resolved labels: when it saw which vote's."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        super().__init__(name="subscriber", daemon=True)
+        self.seen: dict[int, float] = {}
+        self._ending = threading.Event()
+        self._consumer = KafkaConsumer(
+            bootstrap_servers=deployment.bootstrap,
+            isolation_level="read_committed",
+            enable_auto_commit=False,
+            metrics_enabled=False,
+        )
+        partition = TopicPartition(deployment.resolved, 0)
+        self._consumer.assign([partition])
+        self._consumer.seek_to_end(partition)
+        self._consumer.position(partition)
+
+    def run(self) -> None:
+        decode = msgspec.json.Decoder(Label).decode
+        while not self._ending.is_set():
+            for messages in self._consumer.poll(100).values():
+                now = time.perf_counter()
+                for message in messages:
+                    label = decode(message.value)
+                    if label.type == "label.resolved":
+                        self.seen.setdefault(label.cause.offset, now)
+
+    def end(self) -> None:
+        """Read no more."""
+        self._ending.set()
+        self.join(5)
+        self._consumer.close()
+
+
+def measure_latency(stage: Stage, say: Progress, *, quick: bool) -> list[Table]:
+    """At a steady rate, on PostgreSQL; then where a batch spends its time."""
+    duration = 10.0 if quick else 30.0
+    say(f"latency: {RATE:,} votes/s for {duration:.0f} s")
+    deployment = stage.deployment()
+    with running(deployment, stage.database("PostgreSQL")) as (_, watch):
+        waits = load(deployment, watch, duration)
+    say(f"latency: where the time goes, {duration:.0f} s")
+    return [_waits(waits), _shares(timed(stage, duration))]
+
+
+def load(deployment: Deployment, watch: Watch, duration: float) -> Waits:
+    """Send votes to a running service, and read what it says."""
+    values = crowd(int((duration + WARM_S) * RATE)).values
+    producer = KafkaProducer(
+        bootstrap_servers=deployment.bootstrap, acks="all", linger_ms=0, metrics_enabled=False
+    )
+    producer.send(deployment.annotations, values[0], key=PROJECT.encode(), partition=0).get(30)
+    _until(lambda: watch.received() >= 1)
+    reader = Reader(deployment)
+    reader.start()
+    sent, late = _send(producer, deployment, values[1:])
+    _until(lambda: watch.received() >= len(values))
+    time.sleep(1.0)
+    reader.end()
+    producer.close()
+    counted = {o: t for o, t in sent.items() if o > WARM_S * RATE}
+    return Waits(
+        [(reader.seen[o] - t) * 1000 for o, t in counted.items() if o in reader.seen], late * 1000
+    )
+
+
+def _until(true: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.perf_counter() + seconds
+    while not true():
+        if time.perf_counter() > deadline:
+            raise RuntimeError(f"the service does not keep up: waited {seconds:.0f} s")
+        time.sleep(0.05)
+
+
+def _send(
+    producer: KafkaProducer, deployment: Deployment, values: list[bytes]
+) -> tuple[dict[int, float], float]:
+    """One vote each thousandth of a second; when each offset was handed to the client."""
+    key = PROJECT.encode()
+    moments = []
+    futures = []
+    late = 0.0
+    start = time.perf_counter()
+    for number, value in enumerate(values):
+        due = start + number / RATE
+        now = time.perf_counter()
+        if now < due:
+            time.sleep(due - now)
+            now = time.perf_counter()
+        late = max(late, now - due)
+        moments.append(now)
+        futures.append(producer.send(deployment.annotations, value, key=key, partition=0))
+    producer.flush()
+    return {f.get(30).offset: m for f, m in zip(futures, moments, strict=True)}, late
+
+
+def timed(stage: Stage, duration: float) -> dict[str, float]:
+    """The same load on a service with stopwatches (`tests.bench.timed`): what it says."""
+    deployment = stage.deployment()
+    url = stage.database("PostgreSQL")
+    settings = stage.directory / f"timed-{uuid.uuid4().hex[:8]}.json"
+    settings.write_text(
+        json.dumps(
+            {
+                "database": url,
+                "bootstrap_servers": deployment.bootstrap,
+                "group": deployment.group,
+                "topic_annotations": deployment.annotations,
+                "topic_resolved": deployment.resolved,
+                "topic_assigned": deployment.assigned,
+                "topic_dead": deployment.dead,
+            }
+        )
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.timed", str(settings)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    watch = Watch(url)
+    try:
+        load(deployment, watch, duration)
+        process.terminate()
+        said, _ = process.communicate(timeout=30)
+    finally:
+        watch.close()
+        process.kill()
+    found: dict[str, float] = json.loads(said.splitlines()[-1])
+    return found
+
+
+def _waits(waits: Waits) -> Table:
+    p99 = percentile(waits.labels, 0.99)
+    said = "reached" if p99 < TARGET_MS else "MISSED"
+    row: list[Cell] = [
+        "produce call to label.resolved read",
+        len(waits.labels),
+        *(percentile(waits.labels, share) for share in (0.5, 0.9, 0.99)),
+        max(waits.labels),
+    ]
+    return Table(
+        "latency",
+        f"From produce to the resolved label at {RATE:,} votes/s on PostgreSQL, milliseconds",
+        ["from, to", "labels", "p50", "p90", "p99", "longest"],
+        [row],
+        [
+            (
+                f"p99, to be below {TARGET_MS:.0f} ms: {p99:.1f} ({said}). Default settings; a"
+                " read_committed subscriber in the sender's process. The sender, which only has to"
+                f" wake up each millisecond, was up to {waits.late:.0f} ms late: so long this"
+                " machine was busy with something else."
+            ),
+        ],
+    )
+
+
+def _shares(said: dict[str, Any]) -> Table:
+    total = sum(said[place] for place in PLACES)
+    rows: list[list[Cell]] = [[p, said[p], f"{said[p] / total:.0%}"] for p in PLACES]
+    rows.append(["together", total, "100%"])
+    return Table(
+        "latency-shares",
+        "Where a batch spends its time at that rate, mean milliseconds",
+        ["place", "ms", "share"],
+        rows,
+        [
+            (
+                f"{said['records'] / max(1, said['batches']):.0f} votes a batch. In a run of its"
+                " own, with stopwatches at the service's ports; the vote's way to the broker and the"
+                " label's way to the subscriber are not in it."
+            ),
+        ],
+    )
