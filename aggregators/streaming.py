@@ -95,16 +95,14 @@ class TaskState:
 def softmax(m: Sequence[float]) -> list[float]:
     """exp(m) normalised to sum 1, without overflow."""
     if len(m) == 2:  # half of all projects, and three times faster
-        a, b = m
-        if a >= b:
-            e = exp(b - a)
-            return [1.0 / (1.0 + e), e / (1.0 + e)]
-        e = exp(a - b)
-        return [e / (1.0 + e), 1.0 / (1.0 + e)]
+        first, second = m
+        odds = exp(-abs(first - second))
+        large, small = 1.0 / (1.0 + odds), odds / (1.0 + odds)
+        return [large, small] if first >= second else [small, large]
     top = max(m)
-    e = [exp(v - top) for v in m]
-    total = sum(e)
-    return [v / total for v in e]
+    shares = [exp(v - top) for v in m]
+    total = sum(shares)
+    return [v / total for v in shares]
 
 
 def one_hot(x: int, K: int) -> list[float]:
