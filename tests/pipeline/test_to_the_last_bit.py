@@ -1,0 +1,120 @@
+"""The same log gives the same tables and messages to the last bit, however it was folded.
+
+In memory, on SQLite and on PostgreSQL alike; in one batch or many, with everything in memory or
+nothing, and read anew from the database as often as one likes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from connector.adapters.memory.store import MemoryStore
+from connector.adapters.sql import database, migrate, queries
+from connector.adapters.sql.store import open_store
+from connector.domain.records import Outgoing
+from connector.domain.rows import (
+    AnnotationRow,
+    DeadRow,
+    HistoryRow,
+    PairRow,
+    ProgressRow,
+    ProjectRow,
+    TaskRow,
+    WorkerRow,
+)
+from tests import compare
+from tests.oracle.fold import PlainFold
+from tests.oracle.logs import random_log
+
+from .folding import folded, records_of, sent
+
+KINDS = (
+    ProgressRow,
+    ProjectRow,
+    TaskRow,
+    WorkerRow,
+    PairRow,
+    AnnotationRow,
+    HistoryRow,
+    DeadRow,
+)
+
+Tables = dict[str, list[tuple[Any, ...]]]
+
+
+def bits(value: object) -> object:
+    """A double as its bits, so that -0.0 is not 0.0; what a database calls true is true."""
+    if isinstance(value, float):
+        return struct.pack("<d", value)
+    if isinstance(value, bool):
+        return int(value)
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+def tables(table: Callable[[type[Any]], list[Any]]) -> Tables:
+    return {
+        kind.__name__: sorted((tuple(map(bits, row)) for row in table(kind)), key=repr)
+        for kind in KINDS
+    }
+
+
+def in_memory(log: list[Any], **how: Any) -> tuple[Tables, list[Outgoing]]:
+    store = MemoryStore()
+    messages = folded(store, records_of(log), **how)
+    return tables(store.table), messages
+
+
+def in_database(url: str, log: list[Any], **how: Any) -> tuple[Tables, list[Outgoing]]:
+    engine = database.engine(url)
+    migrate.ensure(engine)
+    store = open_store(url)
+    try:
+        messages = folded(store, records_of(log), **how)
+        return tables(lambda kind: queries.table(engine, kind)), messages
+    finally:
+        store.close()
+        engine.dispose()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_batches_restarts_and_evictions_leave_no_trace(seed: int) -> None:
+    log = random_log(seed, 500, partitions=1 + seed % 2)
+    whole = in_memory(log, largest=10_000, restarts=0.0)
+    assert in_memory(log, largest=1, restarts=0.0) == whole
+    assert in_memory(log, largest=20, restarts=1.0, seed=seed) == whole
+    assert in_memory(log, largest=60, restarts=0.3, held=0, seed=seed) == whole
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_a_database_keeps_what_memory_keeps(seed: int, database_url: str) -> None:
+    log = random_log(seed, 300)
+    want = in_memory(log, largest=10_000, restarts=0.0)
+    assert in_database(database_url, log, largest=40, restarts=0.3, held=0, seed=seed) == want
+
+
+@pytest.mark.parametrize("seed", [21, 22, 23])
+def test_views_equal_the_plain_fold_on_every_database(seed: int, database_url: str) -> None:
+    log = random_log(seed, 300, partitions=2)
+    fold = PlainFold()
+    for record in log:
+        fold.feed(record)
+    engine = database.engine(database_url)
+    migrate.ensure(engine)
+    store = open_store(database_url)
+
+    def view(name: str) -> list[dict[str, Any]]:
+        columns, rows = queries.view(engine, name)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    try:
+        messages = folded(store, records_of(log), seed=seed, restarts=0.1)
+        for topic in ("labels.resolved", "annotations.dead"):
+            compare.assert_messages(fold, topic, sent(messages, topic))
+        compare.assert_views(fold, view)
+    finally:
+        store.close()
+        engine.dispose()
