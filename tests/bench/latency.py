@@ -220,8 +220,8 @@ def _shares(said: dict[str, Any]) -> Table:
         [
             (
                 f"{said['records'] / max(1, said['batches']):.0f} votes a batch. In a run of its"
-                " own, with stopwatches at the service's ports; the vote's way to the broker and the"
-                " label's way to the subscriber are not in it."
+                " own, with stopwatches at the service's ports; the vote's way to the broker and"
+                " the label's way to the subscriber are not in it."
             ),
         ],
     )

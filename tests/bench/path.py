@@ -195,7 +195,8 @@ def _table(made: Crowd, rounds: list[Round]) -> Table:
         [
             (
                 f"{made.votes:,} votes on {made.tasks:,} tasks in batches of {BATCH:,};"
-                f" {len(rounds)} rounds, every part once a round; ratios are medians of the rounds' own."
+                f" {len(rounds)} rounds, every part once a round; ratios are medians of the rounds'"
+                " own."
             ),
             f"Whole path / bare database write, to reach {TARGET}: " + ", ".join(verdicts) + ".",
         ],
