@@ -87,7 +87,14 @@ def error_bound(
     variant: Variant = "fast",
     policy: Policy = "uniform",
 ) -> float:
-    """The theorems' bound with the constant 1/2, which is the error without any label."""
+    """The theorems' bound with the constant 1/2, which is the error without any label.
+
+    Both theorems hold up to a constant. Under uniform sampling 1/2 has been enough wherever it was
+    tried. Under uncertainty sampling the first labels, given before anything is known of anybody,
+    cost extra, and only the slope is to be trusted (seen, Fast, Beta(4, 3), L = 10, R = 10, 20,
+    30, 40: 0.24, 0.13, 0.044, 0.009 simulated against 0.13, 0.035, 0.009, 0.002 here): about ten
+    labels a task more than this says, though never more than uniform sampling needs.
+    """
     return 0.5 * float(np.exp(-R * slope(L, alpha, beta, variant, policy)))
 
 
@@ -118,6 +125,8 @@ def labels_needed(
     policy: Policy = "uniform",
 ) -> int:
     """Labels per task that suffice for an error of ``error``: where `error_bound` reaches it.
+
+    For uncertainty sampling see there: the figure leaves out what the first labels cost.
 
     Raises:
         ValueError: error not in (0, 0.5], or out of this crowd's reach.
