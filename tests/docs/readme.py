@@ -70,6 +70,10 @@ def commands(text: str) -> Iterator[list[str]]:
     for line in [*shown, *inline(text)]:
         for found in re.finditer(r"(?<![\w/.-])crowdresolve ([^|&;<>#\n]*)", line):
             words = found[1].replace('"', " ").replace("'", " ").split()
+            if (
+                words and words[0] == "crowdresolve"
+            ):  # `docker compose exec crowdresolve crowdresolve`
+                words = words[1:]
             if words and re.match(r"[a-z-]", words[0]):
                 yield words
 
