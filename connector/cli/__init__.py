@@ -13,7 +13,20 @@ import typer
 
 from connector.domain.errors import CrowdResolveError
 
-from . import config, db, dead, demo, doctor, project, replay, report, run, topics, version
+from . import (
+    asyncapi,
+    config,
+    db,
+    dead,
+    demo,
+    doctor,
+    project,
+    replay,
+    report,
+    run,
+    topics,
+    version,
+)
 from .terminal import tell
 
 __all__ = ["app", "main"]
@@ -44,6 +57,7 @@ app.add_typer(report.app, name="report")
 app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(config.config)
+app.command()(asyncapi.asyncapi)
 app.command()(version.version)
 
 
