@@ -145,6 +145,13 @@ class Store(Protocol):
         """
         ...
 
+    def lookups(self) -> AbstractContextManager[Storage]:
+        """Look-ups of what is committed, while a transaction may be open in another thread.
+
+        For one thread at a time. `save` is not for these.
+        """
+        ...
+
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:
         """Unpublished messages from the cursor on, in order. Safe from another thread."""
         ...

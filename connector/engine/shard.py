@@ -241,9 +241,14 @@ class Shard:
         spilled, self._spilled = self._spilled, False
         return spilled
 
+    @property
+    def overfull(self) -> bool:
+        """Whether more is in memory than may stay."""
+        return sum(p.held for p in self.projects.values()) > self.held
+
     def settle_memory(self) -> None:
-        """Between batches: drop the working sets where they have grown too large."""
-        if sum(p.held for p in self.projects.values()) > self.held:
+        """After a commit: drop the working sets where they have grown too large."""
+        if self.overfull:
             for p in self.projects.values():
                 p.forget()
 

@@ -1,20 +1,29 @@
-"""One batch of one partition: decode, apply, store, in one database transaction."""
+"""One batch of one partition: decode, apply, store.
+
+`fold` and `write` are the two halves, so that one batch can be written while the next is folded;
+`process` does both in one transaction.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from connector.domain.decode import decode
 from connector.domain.errors import InputError
-from connector.domain.events import Event
-from connector.domain.records import Cursor, Outgoing, Record, TopicPartition
+from connector.domain.events import Declared, Event, WorkerBlocked, WorkerUnblocked
+from connector.domain.records import Cursor, Outgoing, Record
+from connector.domain.rows import Changes
 from connector.engine.shard import Shard
+from connector.engine.storage import Storage
 from connector.ports import Store
 
 from .failpoints import failpoint
 from .publisher import MAX_MESSAGES
 
 START = Cursor(0)
+
+WIDE = (Declared, WorkerBlocked, WorkerUnblocked)
+"""Events that may touch more tasks than are held at once, and so save in between."""
 
 
 def decoded(records: Sequence[Record]) -> list[Event | InputError]:
@@ -25,7 +34,51 @@ def decoded(records: Sequence[Record]) -> list[Event | InputError]:
             events.append(decode(r.value, r.headers))
         except InputError as error:
             events.append(error)
+    failpoint("after_decode")
     return events
+
+
+def is_wide(events: Iterable[Event | InputError]) -> bool:
+    """Whether the batch must be folded inside the transaction that writes it."""
+    return any(isinstance(e, WIDE) for e in events)
+
+
+def fold(
+    storage: Storage,
+    shard: Shard,
+    records: Sequence[Record],
+    events: Sequence[Event | InputError],
+) -> Changes:
+    """Apply a batch to the shard; what it changed is still to be written.
+
+    The shard is ahead of the database from here on: if writing fails it is not to be used again.
+    """
+    shard.prefetch(storage, events)
+    for record, event in zip(records, events, strict=True):
+        shard.apply(storage, record, event)
+    failpoint("after_apply")
+    return shard.collect()
+
+
+def write(store: Store, expected: int, changes: Changes, published: Cursor = START) -> None:
+    """Write a folded batch, all or nothing.
+
+    Args:
+        store: where the partition's state lies.
+        expected: the offset that the database must be at.
+        changes: what `fold` gave.
+        published: the outbox is trimmed up to here.
+
+    Raises:
+        Fenced: another process went on with the partition; nothing was written.
+        DependencyError: the database is away, or the commit's outcome is unknown.
+    """
+    with store.transaction(changes.source) as transaction:
+        transaction.advance(expected, changes.progress.next_offset)
+        transaction.save(changes)
+        transaction.trim_outbox(changes.source, published)
+        failpoint("before_database_commit")
+    failpoint("after_database_commit")
 
 
 def process(
@@ -33,14 +86,16 @@ def process(
     shard: Shard,
     records: Sequence[Record],
     published: Cursor = START,
+    events: Sequence[Event | InputError] | None = None,
 ) -> list[Outgoing] | None:
-    """Fold records into the shard and the database, all or nothing.
+    """Fold and write in one transaction, which look-ups see too.
 
     Args:
         store: where the partition's state lies.
         shard: its state in memory; not to be used again if this raises.
         records: in order of offset, none before `shard.next_offset`.
         published: the outbox is trimmed up to here.
+        events: the records decoded, where that has been done.
 
     Returns:
         The messages to publish, or None: too many to hold, read them from the outbox.
@@ -49,18 +104,12 @@ def process(
         Fenced: another process went on with the partition; nothing was written.
         DependencyError: the database is away, or the commit's outcome is unknown.
     """
-    source: TopicPartition = shard.source
-    events = decoded(records)
-    failpoint("after_decode")
-    with store.transaction(source) as transaction:
+    events = decoded(records) if events is None else events
+    with store.transaction(shard.source) as transaction:
         transaction.advance(shard.next_offset, records[-1].offset + 1)
-        shard.prefetch(transaction, events)
-        for record, event in zip(records, events, strict=True):
-            shard.apply(transaction, record, event)
-        failpoint("after_apply")
-        changes = shard.collect()
+        changes = fold(transaction, shard, records, events)
         transaction.save(changes)
-        transaction.trim_outbox(source, published)
+        transaction.trim_outbox(shard.source, published)
         failpoint("before_database_commit")
     failpoint("after_database_commit")
     shard.settle_memory()

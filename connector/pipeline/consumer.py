@@ -13,16 +13,18 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from connector.domain.errors import DependencyError, Fenced, Refused
-from connector.domain.records import Cursor, Record, TopicPartition
+from connector.domain.errors import DependencyError, Fenced, InputError, Refused
+from connector.domain.events import Event
+from connector.domain.records import Cursor, Outgoing, Record, TopicPartition
 from connector.engine.messages import Topics
 from connector.engine.shard import Shard
 from connector.ports import Clock, Polled, Sink, Source, Store
 
-from .batch import process
+from .batch import decoded, fold, is_wide, process, write
 from .failpoints import failpoint
 from .publisher import Publication, Publisher
 from .recovery import resume
+from .writer import Writer
 
 log = structlog.get_logger("crowdresolve")
 
@@ -86,6 +88,7 @@ class Consumer:
         self._trimmed: dict[TopicPartition, Cursor] = {}
         self._sent: dict[TopicPartition, Cursor] = {}
         self._sent_lock = threading.Lock()
+        self._writer = Writer()
         self._busy = threading.Lock()
         self._gone: set[TopicPartition] = set()
         self._stopping = threading.Event()
@@ -106,6 +109,8 @@ class Consumer:
         held = self._busy.acquire(timeout=0.0 if lost else REVOKE_WAIT_S)
         try:
             self._gone.update(partitions)
+            if not lost:
+                self._writer.wait(REVOKE_WAIT_S)
             if self._publisher is not None:
                 self._publisher.revoke(partitions, 0.0 if lost else REVOKE_WAIT_S)
         finally:
@@ -137,6 +142,7 @@ class Consumer:
 
     def finish(self) -> None:
         """Let what is committed to the database go out, as far as that is quick."""
+        self._settle()
         assert self._publisher is not None
         if not self._publisher.drain(self._options.drain_s):
             log.info("publishing_left_for_restart")
@@ -145,6 +151,7 @@ class Consumer:
 
     def close(self) -> None:
         """Give everything up; never raises."""
+        self._writer.close()
         if self._publisher is not None:
             self._publisher.stop()
         self._source.close()
@@ -157,6 +164,8 @@ class Consumer:
 
     def step(self, timeout_s: float = 0.5) -> None:
         """One turn of the loop."""
+        if self._writer.done:
+            self._settle()
         self._check_publisher()
         try:
             polled = self._source.poll(0.05 if self._failed else timeout_s)
@@ -196,6 +205,7 @@ class Consumer:
     # -- one partition
 
     def _recover(self, partition: TopicPartition) -> None:
+        self._settle()
         try:
             self._check_partitions(partition)
             row = self._store.progress(partition)
@@ -244,18 +254,62 @@ class Consumer:
         )
 
     def _fold(self, partition: TopicPartition, records: Sequence[Record]) -> None:
+        """Fold a batch while the one before it is being written, then have it written too."""
         shard = self._shards[partition]
         records = [r for r in records if r.offset >= shard.next_offset]
         if not records:
             return
+        events = decoded(records)
+        if shard.overfull or is_wide(events):
+            self._fold_alone(partition, shard, records, events)
+            return
+        expected = shard.next_offset
+        try:
+            with self._busy:
+                if partition in self._gone:
+                    return
+                with self._store.lookups() as storage:
+                    changes = fold(storage, shard, records, events)
+        except DependencyError as error:
+            self._fail(partition, error)
+            return
+        except BaseException:
+            self._shards.pop(partition, None)
+            raise
+        self._settle()
+        if self._shards.get(partition) is not shard:
+            return  # the batch before it was not written; both come again
         assert self._publisher is not None
-        start = Cursor(shard.next_offset)
+        published = self._publisher.published(partition)
+        due = self._publication(shard, expected, changes.outgoing)
+
+        def job() -> None:
+            write(self._store, expected, changes, published)
+            self._publish(due, len(records))
+
+        with self._busy:
+            if partition not in self._gone:
+                self._writer.submit(partition, job)
+
+    def _fold_alone(
+        self,
+        partition: TopicPartition,
+        shard: Shard,
+        records: Sequence[Record],
+        events: Sequence[Event | InputError],
+    ) -> None:
+        """Fold and write in one transaction: what is saved on the way must be seen on the way."""
+        self._settle()
+        if self._shards.get(partition) is not shard:
+            return
+        assert self._publisher is not None
+        expected = shard.next_offset
         try:
             with self._busy:
                 if partition in self._gone:
                     return
                 published = self._publisher.published(partition)
-                messages = process(self._store, shard, records, published)
+                messages = process(self._store, shard, records, published, events)
         except DependencyError as error:
             self._fail(partition, error)
             return
@@ -263,19 +317,49 @@ class Consumer:
             self._overtaken(partition, error)
             return
         except BaseException:
-            del self._shards[partition]
+            self._shards.pop(partition, None)
             raise
         self._fresh.pop(partition, None)
-        until = Cursor(shard.next_offset)
+        self._publish(self._publication(shard, expected, messages), len(records))
+
+    def _settle(self) -> None:
+        """Wait for the batch that is being written, and draw the consequences."""
+        written = self._writer.settle()
+        if written is None or written.partition not in self._owned:
+            return
+        partition, error = written
+        if error is None:
+            self._fresh.pop(partition, None)
+        elif isinstance(error, DependencyError):
+            self._fail(partition, error)
+        elif isinstance(error, Fenced):
+            self._overtaken(partition, error)
+        else:
+            self._shards.pop(partition, None)
+            raise error
+
+    def _publication(
+        self, shard: Shard, expected: int, messages: Sequence[Outgoing] | None
+    ) -> Publication | None:
+        """What is to be published of a batch.
+
+        None: all of it is out (`--rebuild`), and the group's cursor must not go back.
+        """
+        start, until = Cursor(expected), Cursor(shard.next_offset)
         if shard.publish_from is not None:
             if until <= shard.publish_from:
-                return  # all of it is out, and the group's cursor must not go back
+                return None
             start = shard.publish_from
             shard.publish_from = None
-        self._submit(Publication(partition, messages, start, until, self._membership))
+        return Publication(shard.source, messages, start, until, self._membership)
+
+    def _publish(self, due: Publication | None, records: int) -> None:
+        """Hand on a batch that is written. Also called from the writer's thread."""
+        if due is None:
+            return
+        self._submit(due)
         if self._on_progress is not None:
-            count = 0 if messages is None else len(messages)
-            self._on_progress(partition, len(records), count)
+            self._on_progress(due.partition, records, len(due.messages or ()))
 
     def _trim(self) -> None:
         """Where nothing arrives, empty the outbox of what is out.
@@ -283,8 +367,9 @@ class Consumer:
         Otherwise the next batch does it.  An operator who sets the group back would else see the
         last batch's messages again.
         """
+        self._settle()
         assert self._publisher is not None
-        for partition in self._shards:
+        for partition in list(self._shards):
             published = self._publisher.published(partition)
             if published <= self._trimmed.get(partition, Cursor(0)):
                 continue
@@ -312,7 +397,7 @@ class Consumer:
                 " written. Restart it; it will rejoin the group."
             ) from error
         self._fresh[partition] = tries + 1
-        del self._shards[partition]
+        self._shards.pop(partition, None)
         log.info("overtaken", topic=partition.topic, partition=partition.partition, tries=tries)
         self._recover(partition)
 
@@ -391,6 +476,7 @@ class Consumer:
 
     def _reopen_publisher(self) -> None:
         """An outcome that nobody knows: a new producer, and every partition recovered."""
+        self._settle()
         assert self._publisher is not None
         self._publisher.stop()
         tries = 0

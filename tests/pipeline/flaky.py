@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from connector.domain.errors import DependencyError
 from connector.domain.records import Cursor, Outgoing, TopicPartition
 from connector.domain.rows import ProgressRow
+from connector.engine.storage import Storage
 from connector.ports import Store, Transaction
 
 
@@ -28,6 +29,9 @@ class FlakyStore:
 
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:
         return self.inner.outbox(partition, start, limit)
+
+    def lookups(self) -> AbstractContextManager[Storage]:
+        return self.inner.lookups()
 
     def view(self, name: str) -> Any:
         return self.inner.view(name)  # type: ignore[attr-defined]

@@ -73,6 +73,11 @@ class MemoryStore:
             self._outbox.setdefault(partition, []).extend(transaction.outgoing)
         self.hook("committed")
 
+    @contextmanager
+    def lookups(self) -> Iterator[MemoryTransaction]:
+        """See `connector.ports.Store`."""
+        yield MemoryTransaction(self._kept, TopicPartition("", 0), lambda place: None)
+
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:
         with self._lock:
             waiting = self._outbox.get(partition, [])

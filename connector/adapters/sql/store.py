@@ -21,6 +21,7 @@ from .sqlite import Sqlite
 from .transaction import START, SqlTransaction
 
 _CLOSE_WAIT_S = 5.0
+_NOWHERE = TopicPartition("", 0)
 
 
 def open_store(url: str) -> SqlStore:
@@ -38,8 +39,8 @@ def open_store(url: str) -> SqlStore:
 class SqlStore:
     """See `connector.ports.Store`.
 
-    Two connections: one for the consumer's thread, one for `outbox`. One that fails is given up
-    and made anew at the next call.
+    Three connections: one that writes, one for `lookups` beside it, one for `outbox`. One that
+    fails is given up and made anew at the next call.
 
     Attributes:
         warnings: what an operator should know about the database, from connecting.
@@ -49,6 +50,7 @@ class SqlStore:
         self._dialect = dialect
         self._writer: Any = None
         self._reader: Any = None
+        self._looker: Any = None
         self._reading = Lock()
         self._inside = False
         self._known: set[TopicPartition] = set()
@@ -101,6 +103,21 @@ class SqlStore:
             self._known.add(partition)
         self._trimmed[partition] = transaction.trimmed
 
+    @contextmanager
+    def lookups(self) -> Iterator[SqlTransaction]:
+        """See `connector.ports.Store`."""
+        with explained(self._dialect.address):
+            if self._looker is None:
+                self._looker, _ = self._dialect.connect()
+            try:
+                yield SqlTransaction(
+                    self._dialect, self._looker, _NOWHERE, known=False, trimmed=START
+                )
+            except BaseException:
+                _close(self._looker)
+                self._looker = None
+                raise
+
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:
         with self._reading, explained(self._dialect.address):
             if self._reader is None:
@@ -117,8 +134,9 @@ class SqlStore:
         quiet = self._reading.acquire(timeout=_CLOSE_WAIT_S)
         try:
             _close(self._reader)
+            _close(self._looker)
             _close(self._writer)
-            self._reader = self._writer = None
+            self._reader = self._looker = self._writer = None
         finally:
             if quiet:
                 self._reading.release()
