@@ -241,7 +241,8 @@ def _messages_in() -> dict[str, Any]:
             "name": IN_ENVELOPE,
             "title": "Any event, as a CloudEvent in structured mode",
             "summary": "Known by its content type, or by having `specversion` and `data`. A type in"
-            " `data` goes before the one outside; `id` and `time` outside are not read.",
+            " `data` goes before the one outside; `id` and `time` outside are not read, nor is"
+            " `data_base64`.",
             "contentType": STRUCTURED.decode(),
             "payload": ref("CloudEvent"),
             "bindings": key,
