@@ -43,6 +43,23 @@ class Verdict(NamedTuple):
     label: int
 
 
+def stays_open(
+    status: str,
+    conf: float,
+    n: int,
+    truth: int | None,
+    max_labels: int | None,
+    config: ProjectConfig,
+) -> bool:
+    """Whether an open task has nothing to say yet: most votes end here, without more ado."""
+    return (
+        status == OPEN
+        and truth is None
+        and (conf < config.confidence or n < config.min_labels)
+        and (max_labels is None or n < max_labels)
+    )
+
+
 def judge(s: Standing, config: ProjectConfig) -> Verdict | None:
     """The one message that the task's new standing calls for, or None."""
     if s.truth is not None:

@@ -16,7 +16,7 @@ from connector.domain.rows import HistoryRow
 
 from .messages import Cause, Topics, cloudevent_headers, label_message
 from .project import Project, beta_interval
-from .resolve import REOPENED, Standing, judge
+from .resolve import REOPENED, Standing, judge, stays_open
 from .state import ADJUDICATED, Annotation, Task, Vote, Worker
 from .storage import Storage
 
@@ -221,8 +221,10 @@ class Turn:
             q = p.calibration.apply(stated(task.m, counts, p.prior_of(task), config.doubt, task.mu))
             x = top(q)
         maximum = task.max_labels if task.max_labels is not None else config.max_labels
-        standing = Standing(task.status, task.label, x, q[x], n, task.truth, expert, maximum)
-        verdict = judge(standing, config)
+        verdict = None
+        if not stays_open(task.status, q[x], n, task.truth, maximum, config):
+            standing = Standing(task.status, task.label, x, q[x], n, task.truth, expert, maximum)
+            verdict = judge(standing, config)
         task.counted = n
         task.q, task.shown = q, None
         if verdict is None:
