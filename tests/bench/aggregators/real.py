@@ -70,7 +70,8 @@ def measure(quick: bool) -> list[Report]:
             large = len(data.votes) > MOST_VOTES.get(name, 10**9)
             row[f"ck {name}"] = None if large else peer(name, data)
         found[dataset] = row
-        print(dataset, flush=True)
+        errors = ", ".join(f"{c} {s.error:.3f}" for c, s in row.items() if s is not None)
+        print(f"{dataset}: {errors}", flush=True)  # an interrupted run has said this much
     note = (
         "Fast and Sorted: mean of 5 random orders; COLA, KOS and MC: of 5 seeds. Ties count as "
         "the expected error of a random pick. DS: 100 rounds, +1: one pseudo vote a cell; flat: "
