@@ -43,7 +43,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _cell(text: str) -> str:
     pieces = text.replace("|", "\\|").split("`")
-    pieces[::2] = [piece.replace("<", "&lt;") for piece in pieces[::2]]
+    pieces[::2] = [re.sub("<(?!br>)", "&lt;", piece) for piece in pieces[::2]]
     return "`".join(pieces)
 
 
@@ -111,10 +111,14 @@ def commands() -> str:
 
 def settings() -> str:
     rows = [
-        (code(s.flag), code(s.variable), code(s.name), s.default.strip(), s.description)
+        (
+            f"{code(s.flag)}<br>{code(s.variable)}<br>{code(s.name)}",
+            s.default.strip(),
+            s.description,
+        )
         for s in FIELDS.values()
     ]
-    return table(("flag", "variable", "key", "default", "meaning"), rows)
+    return table(("flag, variable, key", "default", "meaning"), rows)
 
 
 def exit_codes() -> str:
@@ -190,7 +194,8 @@ def events() -> str:
         shown = ", ".join(fields)
         if name == "project.declared":
             shown = "the keys of a project file: kind, classes, closed?, model?, resolve?, ..."
-        rows.append((code(name), shown, _first(kind)))
+        # What the engine makes of it is no business of a producer's.
+        rows.append((code(name), shown, _first(kind).partition("; `")[0].rstrip(".")))
     return table(("type", "fields beside `type`, `project`, `at?`", "meaning"), rows)
 
 
@@ -323,7 +328,7 @@ def _sections() -> dict[str, type]:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, float) and value == int(value) and value > 1:
+    if isinstance(value, float) and value == int(value):
         return str(int(value))
     if isinstance(value, tuple | list):
         return "[" + ", ".join(_toml(v) for v in value) + "]"
