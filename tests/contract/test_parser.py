@@ -41,6 +41,7 @@ def parser() -> Path:
         fresh = Path(temporary) / "parser"
         shutil.copytree(HERE, fresh, ignore=shutil.ignore_patterns("node_modules"))
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        command += ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
         done = subprocess.run(
             command, cwd=fresh, capture_output=True, text=True, timeout=180, check=False
         )
