@@ -8,6 +8,7 @@ of a repeated key the last counts, and unknown fields may hold anything that is 
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any, NoReturn, get_args
 
@@ -68,10 +69,9 @@ def _is_structured(headers: Headers) -> bool:
 
 def _slow(value: bytes, headers: Headers) -> Event:
     fields = _fields(value)
-    if _is_structured(headers) or ("specversion" in fields and "data" in fields):
-        data = fields.get("data")
-        if not isinstance(data, dict):
-            raise InputError(DeadCode.INVALID_JSON, "`data` of the CloudEvent must be an object")
+    enveloped = "specversion" in fields and ("data" in fields or "data_base64" in fields)
+    if enveloped or _is_structured(headers):
+        data = _data(fields)
         fields = {"type": fields["type"], **data} if "type" in fields else data
     elif "type" not in fields:
         given = [c for n, c in headers if n == "ce_type" and c is not None]
@@ -94,6 +94,19 @@ def _slow(value: bytes, headers: Headers) -> Event:
     if isinstance(event, ProjectDeclared):
         return _declared(event)
     return event  # type: ignore[no-any-return]
+
+
+def _data(envelope: dict[str, Any]) -> dict[str, Any]:
+    """The event in a structured CloudEvent: an object, or (as SDKs write bytes) base64 of one."""
+    data = envelope.get("data")
+    if data is None and isinstance(coded := envelope.get("data_base64"), str):
+        try:
+            return _fields(base64.b64decode(coded, validate=True))
+        except ValueError as error:
+            raise InputError(DeadCode.INVALID_JSON, f"`data_base64`: {error}") from None
+    if not isinstance(data, dict):
+        raise InputError(DeadCode.INVALID_JSON, "`data` of the CloudEvent must be an object")
+    return data
 
 
 def _fields(value: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
@@ -28,7 +29,7 @@ class Topics(NamedTuple):
     @property
     def source(self) -> bytes:
         """`ce_source` of every message."""
-        return f"/crowdresolve/{self.group}".encode()
+        return f"/crowdresolve/{quote(self.group)}".encode()
 
 
 class Cause(NamedTuple):

@@ -241,8 +241,8 @@ def _messages_in() -> dict[str, Any]:
             "name": IN_ENVELOPE,
             "title": "Any event, as a CloudEvent in structured mode",
             "summary": "Known by its content type, or by having `specversion` and `data`. A type in"
-            " `data` goes before the one outside; `id` and `time` outside are not read, nor is"
-            " `data_base64`.",
+            " `data` goes before the one outside; `id` and `time` outside are not read. Bytes in"
+            " `data_base64` are read as `data` would be.",
             "contentType": STRUCTURED.decode(),
             "payload": ref("CloudEvent"),
             "bindings": key,
