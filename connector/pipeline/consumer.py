@@ -91,6 +91,7 @@ class Consumer:
         self._writer = Writer()
         self._busy = threading.Lock()
         self._gone: set[TopicPartition] = set()
+        self._lost: set[TopicPartition] = set()
         self._stopping = threading.Event()
 
     # -- from other threads
@@ -102,14 +103,16 @@ class Consumer:
     def on_revoke(self, partitions: Collection[TopicPartition], lost: bool) -> None:
         """Called by the source on its I/O thread before the group goes on without us.
 
-        Lost partitions belong to somebody else already: nothing is waited for.
+        Lost partitions belong to somebody else already: nothing is waited for, and the loop ends.
         """
         failpoint("during_revoke")
         # A batch in progress may finish, so that the next owner finds a database at rest.
         held = self._busy.acquire(timeout=0.0 if lost else REVOKE_WAIT_S)
         try:
             self._gone.update(partitions)
-            if not lost:
+            if lost:
+                self._lost.update(partitions)
+            else:
                 self._writer.wait(REVOKE_WAIT_S)
             if self._publisher is not None:
                 self._publisher.revoke(partitions, 0.0 if lost else REVOKE_WAIT_S)
@@ -174,6 +177,8 @@ class Consumer:
             self._clock.sleep(1.0)
             return
         self._membership = polled.membership
+        if self._lost:
+            raise _taken_over(self._lost)
         self._take_over(polled)
         for partition, records in polled.records.items():
             if partition in self._shards:
@@ -391,11 +396,7 @@ class Consumer:
         """
         tries = self._fresh.get(partition)
         if tries is None or tries >= OVERTAKEN_TRIES:
-            raise Fenced(
-                f"{error} Another process has taken over {partition.topic}/{partition.partition}"
-                " while this one was stopped or cut off. Nothing that this process still held was"
-                " written. Restart it; it will rejoin the group."
-            ) from error
+            raise _taken_over([partition]) from error
         self._fresh[partition] = tries + 1
         self._shards.pop(partition, None)
         log.info("overtaken", topic=partition.topic, partition=partition.partition, tries=tries)
@@ -493,3 +494,12 @@ class Consumer:
             self._shards.pop(partition, None)
             self._source.pause(partition)
             self._failed[partition] = (self._clock.monotonic(), 0)
+
+
+def _taken_over(partitions: Collection[TopicPartition]) -> Fenced:
+    names = ", ".join(f"{p.topic}/{p.partition}" for p in sorted(partitions))
+    return Fenced(
+        f"The group has given {names} to another process while this one was stopped or cut off:"
+        " they are taken over. What this process still held is refused by the database and by"
+        " Kafka, and done by whoever has them now. Start it again; it will join the group."
+    )

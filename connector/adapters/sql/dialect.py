@@ -39,6 +39,10 @@ class Dialect(ABC):
         """Begin a transaction that writes."""
 
     @abstractmethod
+    def free(self, partition: TopicPartition, obstacle: BaseException | None) -> None:
+        """After `advance` failed for that reason: end what stands in the way, where one may."""
+
+    @abstractmethod
     def execute(self, connection: Any, statement: str, values: Values = ()) -> int:
         """Run it; how many rows it changed."""
 

@@ -11,6 +11,7 @@ from sqlalchemy import URL, Table
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from connector.domain.errors import ConfigurationError
+from connector.domain.records import TopicPartition
 
 from . import statements
 from .arrays import array, register
@@ -90,6 +91,20 @@ class Postgres(Dialect):
     def begin(self, connection: Any) -> None:
         connection.execute("BEGIN")
 
+    def free(self, partition: TopicPartition, obstacle: BaseException | None) -> None:
+        """End the session that has held the partition's row for longer than `lock_timeout`.
+
+        It is of a process that owned the partition before and was stopped in the middle of a
+        write: its connection lives, so nothing else would ever end it. What it had not committed
+        is folded again from the log.
+        """
+        if isinstance(obstacle, psycopg.errors.LockNotAvailable):
+            connection, _ = self.connect()
+            try:
+                connection.execute(_END_HOLDER, partition)
+            finally:
+                connection.close()
+
     def execute(self, connection: Any, statement: str, values: Values = ()) -> int:
         return int(connection.execute(statement, values or None).rowcount)
 
@@ -133,6 +148,15 @@ class Postgres(Dialect):
 
 
 _COUNTERS = COUNTERS.format("%s")
+
+# A row that a transaction is changing bears its number.
+_END_HOLDER = """
+SELECT pg_terminate_backend(held.pid)
+FROM partition_progress p
+JOIN pg_locks held
+  ON held.locktype = 'transactionid' AND held.granted AND held.transactionid = p.xmax
+WHERE p.topic = %s AND p."partition" = %s AND held.pid <> pg_backend_pid()
+"""
 
 
 def _copy(connection: Any, table: Table, rows: Any) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 from sqlalchemy import Table
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
+from connector.domain.records import TopicPartition
+
 from . import statements
 from .dialect import COUNTERS, Batch, Dialect, Values, counter_values, expect
 
@@ -47,6 +49,9 @@ class Sqlite(Dialect):
 
     def begin(self, connection: Any) -> None:
         connection.execute("BEGIN IMMEDIATE")
+
+    def free(self, partition: TopicPartition, obstacle: BaseException | None) -> None:
+        """Nothing: a lock ends with its process, and no other process can be told to end."""
 
     def execute(self, connection: Any, statement: str, values: Values = ()) -> int:
         return int(connection.execute(statement, values).rowcount)

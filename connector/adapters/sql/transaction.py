@@ -88,11 +88,15 @@ class SqlTransaction:
 
     def advance(self, expected: int, following: int) -> None:
         topic, partition = self._partition
-        with explained(self._dialect.address):
-            swapped = self._execute(self._sql.swap, following, topic, partition, expected)
-            if not swapped and not self._known:
-                # Of two that begin the partition, one inserts nothing.
-                swapped = self._execute(self._sql.begin, topic, partition, following)
+        try:
+            with explained(self._dialect.address):
+                swapped = self._execute(self._sql.swap, following, topic, partition, expected)
+                if not swapped and not self._known:
+                    # Of two that begin the partition, one inserts nothing.
+                    swapped = self._execute(self._sql.begin, topic, partition, following)
+        except DependencyError as error:
+            self._dialect.free(self._partition, error.__cause__)
+            raise
         if not swapped:
             raise Fenced(
                 f"Partition {partition} of {topic} is not at offset {expected} in the database:"
