@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 
 import structlog
 import typer
@@ -15,15 +16,18 @@ from .options import ALL, command_with
 log = structlog.get_logger("crowdresolve")
 
 
-def calm_collector() -> None:
-    """Let the garbage collector look seldom: the engine's objects form no cycles.
+def tune_interpreter() -> None:
+    """Make Python's own habits fit a service of a few busy threads.
 
-    With Python's defaults a full collection walks every task in memory, tens of milliseconds at a
-    time, and takes a tenth of the engine's time.
+    The garbage collector looks seldom, as the engine's objects form no cycles: by default a full
+    collection walks every task in memory, tens of milliseconds at a time, and takes a tenth of the
+    engine's time.  Threads are handed the interpreter after 0.5 ms instead of 5: the loop would
+    else wait that long for it at each turn (6 % of the whole path).
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+    sys.setswitchinterval(0.0005)
 
 
 @command_with(*ALL, service=True)
@@ -61,7 +65,7 @@ def run(loaded: Loaded) -> None:
             topic=settings.topic_annotations,
             delivery=settings.delivery,
         )
-        calm_collector()
+        tune_interpreter()
         parts.consumer.run()
     except CrowdResolveError:
         raise

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from connector.cli.run import calm_collector
+from connector.cli.run import tune_interpreter
 
+from .confidence import measure_confidence
+from .history import measure_history
 from .latency import measure_latency
+from .memory import measure_memory
 from .path import measure_path
 from .progress import Progress
 from .stage import Stage
@@ -22,6 +25,9 @@ Part = Callable[..., list[Table]]
 PARTS: dict[str, Part] = {
     "path": measure_path,
     "latency": measure_latency,
+    "history": measure_history,
+    "memory": measure_memory,
+    "confidence": measure_confidence,
 }
 
 
@@ -37,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if part not in PARTS:
             parser.error(f"no part {part!r}; there are {', '.join(PARTS)} and all")
     console = Console()
-    calm_collector()  # as the service does, or its parts would look slower here than they are
+    tune_interpreter()  # as the service does, or its parts would look slower here than they are
     with Stage() as stage:
         for part in chosen:
             with Progress() as say:

@@ -87,8 +87,10 @@ class LenientBatch(DefaultRecordBatch):  # type: ignore[misc]
         if size >= 0:
             value = bytes(buffer[position : position + size])
             position += size
-        count, position = decode_varint(buffer, position)
         headers: list[tuple[str, bytes | None]] = []
+        if position + 1 == end and not buffer[position]:  # none, as in most records
+            return self._made(length, delta, offset, key, value, headers)
+        count, position = decode_varint(buffer, position)
         for _ in range(min(count, HEADERS)):
             size, position = decode_varint(buffer, position)
             name = _text(bytes(buffer[position : position + size]))
@@ -134,10 +136,11 @@ class LenientBatch(DefaultRecordBatch):  # type: ignore[misc]
         value: bytes | None,
         headers: list[tuple[str, bytes | None]],
     ) -> Any:
-        by_broker = self.timestamp_type == self.LOG_APPEND_TIME
+        kind = self.timestamp_type
+        by_broker = kind == self.LOG_APPEND_TIME
         timestamp = self.max_timestamp if by_broker else self.first_timestamp + delta
         return DefaultRecord(
-            length, self.base_offset + offset, timestamp, self.timestamp_type, key, value, headers
+            length, self.base_offset + offset, timestamp, kind, key, value, headers
         )
 
 
