@@ -54,7 +54,11 @@ class _Vote(msgspec.Struct, tag_field="type", tag="annotation.submitted", gc=Fal
     revision: Int64 | UnsetType = UNSET
 
 
-_votes: msgspec.json.Decoder[_Vote] = msgspec.json.Decoder(_Vote, dec_hook=_hook)
+class _NoVote(msgspec.Struct, tag_field="type", tag="", gc=False):
+    """Makes the type a must: it may be left out where there is only one."""
+
+
+_votes: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Vote | _NoVote, dec_hook=_hook)
 
 
 def decode(value: bytes | None, headers: Headers = ()) -> Event:
@@ -74,15 +78,8 @@ def decode(value: bytes | None, headers: Headers = ()) -> Event:
         except (msgspec.MsgspecError, RecursionError):
             pass
         else:
-            return AnnotationSubmitted(
-                project=v.project,
-                task=v.task,
-                worker=v.worker,
-                label=v.label,
-                at=v.at,
-                annotation_id=v.annotation_id,
-                revision=v.revision,
-            )
+            if type(v) is _Vote:
+                return _submitted(v)
     try:
         value.decode()
         event = _decoder.decode(value)
@@ -91,6 +88,18 @@ def decode(value: bytes | None, headers: Headers = ()) -> Event:
     if type(event) is ProjectDeclared:
         return _declared(event)
     return event  # type: ignore[return-value]
+
+
+def _submitted(v: Any) -> AnnotationSubmitted:
+    return AnnotationSubmitted(
+        project=v.project,
+        task=v.task,
+        worker=v.worker,
+        label=v.label,
+        at=v.at,
+        annotation_id=v.annotation_id,
+        revision=v.revision,
+    )
 
 
 def _is_structured(headers: Headers) -> bool:

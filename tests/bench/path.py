@@ -11,7 +11,7 @@ from kafka import KafkaConsumer, TopicPartition
 from connector.adapters.sql import migrate
 from connector.adapters.sql.database import engine
 from connector.adapters.sql.store import open_store
-from connector.cli.run import calm_collector
+from connector.cli.run import tune_interpreter
 from connector.domain.records import Cursor, Record
 from connector.domain.records import TopicPartition as Partition
 from connector.domain.rows import Changes
@@ -60,7 +60,7 @@ def measure_path(stage: Stage, say: Progress, *, quick: bool) -> list[Table]:
     made = crowd(votes)
     log = records(made.values)
     changes = list(fold(new_shard(), log))
-    calm_collector()  # what was made for the measurement is no part of it
+    tune_interpreter()  # what was made for the measurement is no part of it
     deployment = stage.deployment()
     deployment.send(made.values)
     found = []
