@@ -69,6 +69,7 @@ class Shard:
         self._history: list[HistoryRow] = []
         self._dead: list[DeadRow] = []
         self._spilled = False
+        self._turn = Turn(topics, self._outgoing, self._history, self._save_early)
 
     # -- look-ups
 
@@ -140,16 +141,8 @@ class Shard:
                 f"project {event.project[:80]!r} is not declared; `crowdresolve project apply`"
                 " declares it, `crowdresolve dead redrive` then sends this again",
             )
-        turn = Turn(
-            project,
-            storage,
-            cause,
-            self.time,
-            self.topics,
-            self._outgoing,
-            self._history,
-            lambda: self._save_early(storage),
-        )
+        turn = self._turn
+        turn.begin(project, storage, cause, self.time)
         if isinstance(event, Declared):
             return redeclared(turn, event.config)
         return HANDLERS[type(event)](turn, event)

@@ -33,7 +33,12 @@ class Outcome(Enum):
 
 
 class Turn:
-    """The application of one record to one project."""
+    """The application of one record to one project; used for one record after the other.
+
+    Attributes:
+        saved_early: the record has touched so many tasks that some are saved already.
+        sequence: messages that the record has caused so far.
+    """
 
     __slots__ = (
         "cause",
@@ -48,25 +53,31 @@ class Turn:
         "topics",
     )
 
+    project: Project
+    storage: Storage
+    cause: Cause
+    time: int
+
     def __init__(
         self,
-        project: Project,
-        storage: Storage,
-        cause: Cause,
-        time: int,
         topics: Topics,
         outgoing: list[Outgoing],
         history: list[HistoryRow],
-        save_early: Callable[[], None],
+        save_early: Callable[[Storage], None],
     ) -> None:
-        self.project = project
-        self.storage = storage
-        self.cause = cause
-        self.time = time
         self.topics = topics
         self.outgoing = outgoing
         self.history = history
         self.save_early = save_early
+        self.saved_early = False
+        self.sequence = 0
+
+    def begin(self, project: Project, storage: Storage, cause: Cause, time: int) -> None:
+        """Turn to the next record."""
+        self.project = project
+        self.storage = storage
+        self.cause = cause
+        self.time = time
         self.saved_early = False
         self.sequence = 0
 
@@ -192,7 +203,7 @@ class Turn:
             self._save()
 
     def _save(self) -> None:
-        self.save_early()
+        self.save_early(self.storage)
         self.saved_early = True
 
     # -- what follows
