@@ -345,6 +345,18 @@ def methods() -> str:
     return table(("`--algorithm`", "class", ""), rows)
 
 
+def measured() -> str:
+    from tests.bench import __main__ as bench
+
+    rows = []
+    for name, part in bench.PARTS.items():
+        said = (inspect.getdoc(inspect.getmodule(part)) or "").splitlines()[0]
+        rows.append((code(f"make bench ARGS={name}"), said.rstrip(".")))
+    results = Path(bench.__file__).with_name("RESULTS.md")
+    link = "\n\nFigures of the last run: [tests/bench/RESULTS.md](tests/bench/RESULTS.md)."
+    return table(("command", "what it measures"), rows) + (link if results.exists() else "")
+
+
 def failpoints() -> str:
     said = described(words.FAILPOINTS, NAMES, "failpoints")
     return "; ".join(f"{text} (`{name}`)" for name, text in said.items()) + "."
@@ -384,5 +396,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "project-file": project_file,
     "methods": methods,
     "failpoints": failpoints,
+    "measured": measured,
 }
 """Every part by the name in its markers."""
