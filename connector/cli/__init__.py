@@ -27,6 +27,7 @@ from . import (
     topics,
     version,
 )
+from .options import BOXED
 from .terminal import tell
 
 __all__ = ["app", "main"]
@@ -38,7 +39,7 @@ app = typer.Typer(
     " that is one command's own has a variable with the command's name in it. Exit codes: 0 done,"
     " 1 failed, 2 usage, 3 configuration, 4 a dependency is unreachable.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="rich" if BOXED else None,
     pretty_exceptions_enable=False,
     context_settings={
         "help_option_names": ["-h", "--help"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any, get_type_hints
 
@@ -30,12 +31,24 @@ KAFKA = ("bootstrap_servers", "kafka")
 TOPICS = ("topic_annotations", "topic_resolved", "topic_assigned", "topic_dead")
 ALL = tuple(name for name in FIELDS if name not in COMMON)
 
+BOXED = shutil.get_terminal_size().columns >= 110
+"""Whether the help is drawn in boxes: with less room they would cut long names of variables."""
+
+
+def _described(text: str, variable: str, default: object) -> str:
+    """The help of a setting: what it is, its variable, its default."""
+    if BOXED:  # a bracket that is no markup has a backslash before it
+        return rf"{text} [dim yellow]\[env var: {variable}][/] [dim]\[default: {default}][/]"
+    return f"{text} [env var: {variable}] [default: {default}]"
+
+
 _CONFIG = typer.Option(
     None,
     "--config",
     metavar="FILE",
-    help=r"The file of settings. [dim yellow]\[env var: CROWDRESOLVE_CONFIG][/]"
-    r" [dim]\[default: crowdresolve.toml, if it is here][/]",
+    help=_described(
+        "The file of settings.", "CROWDRESOLVE_CONFIG", "crowdresolve.toml, if it is here"
+    ),
     show_default=False,
     allow_from_autoenv=False,
     rich_help_panel="Where",
@@ -123,15 +136,13 @@ def _annotation(setting: Setting) -> Any:
 
 
 def _option(setting: Setting) -> Any:
-    # A bracket that is no markup has a backslash before it. Typer would read the variable itself,
-    # and its mistakes would be of another kind.
-    variable = rf"[dim yellow]\[env var: {setting.variable}][/]"
+    # Typer would read the variable itself, and its mistakes would be of another kind.
     flags = (setting.flag, f"--no-{setting.flag[2:]}") if setting.switch else (setting.flag,)
     return typer.Option(
         None,
         *flags,
         metavar=setting.metavar,
-        help=rf"{setting.description} {variable} [dim]\[default: {setting.default}][/]",
+        help=_described(setting.description, setting.variable, setting.default),
         show_default=False,
         allow_from_autoenv=False,
         rich_help_panel=setting.panel,

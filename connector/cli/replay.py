@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -177,6 +178,13 @@ def replay(
         check_method(algorithm)
         if events_out is not None:
             raise Misused(f"--events-out: {algorithm} sends no messages, only the live rules do")
+    for flag, path in (
+        ("--out", out),
+        ("--workers-out", workers_out),
+        ("--events-out", events_out),
+    ):
+        if path is not None and any(_same_file(path, given) for given in files):
+            raise Misused(f"{flag} {path} is a file that is read: name another")
     for path in (out, workers_out):
         check_output(path)
     resolve = {
@@ -337,3 +345,10 @@ class _Lines:
             self._told = now
             rate = records / (now - self._started)
             say(f"{done / max(total, 1):.0%}: {records:,} records, {rate:,.0f} a second")
+
+
+def _same_file(path: str, given: str) -> bool:
+    try:
+        return Path(path).samefile(given)
+    except OSError:  # one of them is not there
+        return False

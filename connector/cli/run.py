@@ -59,7 +59,7 @@ def run(loaded: Loaded) -> None:
         )
         stop.parts = parts
         log.info(
-            "ready",
+            "connecting",
             group=settings.group,
             instance=settings.instance,
             topic=settings.topic_annotations,

@@ -14,7 +14,7 @@ from .wiring import Parts
 
 log = structlog.get_logger("crowdresolve")
 
-GRACE_S = 8.5
+GRACE_S = 7.0
 """After this the process ends whatever it waits for; below the 10 s of common supervisors.  It
 loses nothing by it: a killed process is the case that everything is made for."""
 

@@ -80,12 +80,8 @@ def commands(stage: Stage | None) -> list[str]:
     """Three commands to try next, ready to copy; with a stage that stays, on it."""
     us = _program("crowdresolve")
     if stage is None:
-        run = f"{us} run --create-topics --bootstrap-servers localhost:9092"
-        return [
-            f"{us} demo --keep",
-            f"{us} replay votes.csv --out labels.csv --workers-out workers.csv",
-            f"{run} --database sqlite:///crowdresolve.db",
-        ]
+        # Such as work here and now: there is no broker and no file of votes yet.
+        return [f"{us} demo --keep", f"{us} replay --help", f"{us} run --help"]
     database = f"--database {stage.database}"
     found = [
         f"{us} report workers --project {PROJECT} {database}",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from connector.domain.records import Outgoing
-from connector.reports.formats import FORMATS, format_of, target
+from connector.reports.formats import FORMATS, check_target, format_of, target
 
 from .result import Label
 from .wrapped import message_line
@@ -19,8 +19,7 @@ def check_output(path: str | None) -> None:
     """Raise, before any work, where a file could not be written in the end."""
     if path is not None:
         format_of(path, EXTENSIONS)
-        with target(path):
-            pass
+        check_target(path)
 
 
 def write_labels(path: str, classes: Iterable[str], labels: Iterable[Label]) -> int:

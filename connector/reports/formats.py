@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,12 +127,35 @@ def format_of(path: str, known: Collection[str]) -> str:
 
 @contextmanager
 def target(path: str) -> Iterator[BinaryIO]:
-    """The file to write. Raises Unwritable, also from the block."""
+    """The file to write; what was there stays until all is written, and where the block raises.
+
+    Raises Unwritable, also from the block.
+    """
+    place = Path(path)
+    whole = place.is_file() or not place.exists()  # a pipe or a terminal is written as it is
+    written = place.with_name(place.name + ".part") if whole else place
     try:
-        with open(path, "wb") as file:
+        with written.open("wb") as file:
             yield file
-    except OSError as error:
-        raise Unwritable(f"{path} cannot be written: {error.strerror or error}") from error
+        if whole:
+            written.replace(place)
+    except BaseException as error:
+        if whole:
+            written.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise Unwritable(f"{path} cannot be written: {error.strerror or error}") from error
+        raise
+
+
+def check_target(path: str) -> None:
+    """Raise Unwritable, before any work, where `target` would in the end; nothing is changed."""
+    place = Path(path)
+    if place.is_dir():
+        raise Unwritable(f"{path} cannot be written: it is a directory")
+    at = place if place.exists() else place.parent
+    if not os.access(at, os.W_OK):
+        why = "permission denied" if at.exists() else f"there is no directory {at}"
+        raise Unwritable(f"{path} cannot be written: {why}")
 
 
 def _paged(rows: Iterable[Values], size: int) -> Iterator[list[Values]]:

@@ -82,12 +82,28 @@ def load(
     for key, text, origin in _kafka(flags, environ, table, path):
         kafka[key] = text
         origins[f"kafka.{key}"] = origin
+    settings = Settings(**values, kafka=kafka)
+    _distinct_topics(settings, origins)
     return Loaded(
-        settings=Settings(**values, kafka=kafka),
+        settings=settings,
         origins=origins,
         file=path,
         warnings=list(_unknown_variables(environ, known_variables)),
     )
+
+
+def _distinct_topics(settings: Settings, origins: Mapping[str, Origin]) -> None:
+    """Two topics in one would feed the service its own messages, without end."""
+    seen: dict[str, str] = {}
+    for name in ("topic_annotations", "topic_resolved", "topic_assigned", "topic_dead"):
+        topic = getattr(settings, name)
+        if topic in seen:
+            origin = origins.get(name) or origins.get(seen[topic], DEFAULT)
+            flags = f"{FIELDS[seen[topic]].flag} and {FIELDS[name].flag}"
+            raise ConfigurationError(
+                f"{flags} both name the topic {topic!r} (given by {origin}): each needs its own"
+            )
+        seen[topic] = name
 
 
 def closest(name: str, names: Collection[str]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,10 +43,11 @@ def test_help_of_run_names_every_setting_with_its_flag_and_variable() -> None:
 
 @pytest.mark.parametrize("path", list(_commands()), ids=" ".join)
 def test_every_flag_of_every_command_shows_its_variable(path: tuple[str, ...]) -> None:
-    blocks = re.split(r"\n│ (?=[-*] ?-)", _help(*path))[1:]
+    blocks = re.split(r"\n(?:│ |  )(?=[-*] ?-|-h)", _help(*path))[1:]
     assert len(blocks) >= 4
     for block in blocks:
-        assert "[env var: CROWDRESOLVE_" in block or "--help" in block, block
+        shown = " ".join(block.split())
+        assert "[env var: CROWDRESOLVE_" in shown or "--help" in shown, block
 
 
 @pytest.mark.parametrize("path", list(_commands()), ids=" ".join)
@@ -56,4 +60,18 @@ def test_every_command_says_what_it_does(path: tuple[str, ...]) -> None:
 def test_without_a_command_the_commands_are_listed() -> None:
     shown = CliRunner().invoke(app, [], env=WIDE).output
     for name in ("run", "topics", "db", "project", "dead", "doctor", "config", "version"):
-        assert f"│ {name} " in shown
+        assert re.search(rf"^(│ |  ){name} ", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("columns", ["80", "140"])
+def test_no_variable_is_cut_however_narrow_the_terminal(columns: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "connector.cli", "run", "--help"],
+        env={**os.environ, "COLUMNS": columns},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    shown = "".join(done.stdout.replace("│", " ").split())
+    for setting in FIELDS.values():
+        assert f"[envvar:{setting.variable}]" in shown

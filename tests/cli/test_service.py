@@ -268,7 +268,7 @@ def test_a_second_signal_ends_at_once(deploy: Deploy, sqlite_url: str) -> None:
 def test_sigterm_while_it_still_connects_ends_it_cleanly(deploy: Deploy, sqlite_url: str) -> None:
     it = deploy(sqlite_url)
     process = it.run(CROWDRESOLVE_BOOTSTRAP_SERVERS="127.0.0.1:1")
-    wait_for("starting", lambda: '"ready"' in process.text())
+    wait_for("starting", lambda: '"connecting"' in process.text())
     assert process.terminate(within_s=5) == 0
 
 

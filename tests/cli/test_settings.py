@@ -156,3 +156,12 @@ def test_every_setting_says_what_it_is_and_what_it_expects() -> None:
         assert setting.description.endswith(".")
         assert setting.expects
         assert setting.default
+
+
+@pytest.mark.parametrize("name", ["topic_resolved", "topic_assigned", "topic_dead"])
+def test_two_topics_in_one_would_feed_the_service_its_own_messages(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="each needs its own") as refused:
+        load({name: "annotations"}, {})
+    assert FIELDS[name].flag in str(refused.value)
+    with pytest.raises(ConfigurationError, match="CROWDRESOLVE_TOPIC_ANNOTATIONS"):
+        load({}, {"CROWDRESOLVE_TOPIC_ANNOTATIONS": getattr(load({}, {}).settings, name)})

@@ -127,3 +127,24 @@ def test_the_service_s_database_is_never_written_by_chance(run: Run, tmp_path: P
     done = run("crowd.csv", CROWDRESOLVE_DATABASE=f"sqlite:///{tmp_path}/service.db")
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "service.db").exists()
+
+
+def test_what_was_there_stays_where_a_replay_fails(run: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "keep.csv"
+    kept.write_text("precious\n")
+    (tmp_path / "odd.csv").write_text("a,b\n1,2\n")
+    for votes in ("nowhere.csv", "odd.csv"):
+        assert run(votes, "--out", "keep.csv", "--workers-out", "workers.csv").returncode != 0
+        assert kept.read_text() == "precious\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["keep.csv", "odd.csv"]
+
+
+def test_a_file_that_is_read_is_never_written(run: Run, tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    write_csv(votes, VOTES)
+    before = votes.read_bytes()
+    for flag in ("--out", "--workers-out", "--events-out"):
+        done = run("votes.csv", flag, "./votes.csv")
+        assert done.returncode == 2
+        assert flag in done.stderr
+        assert votes.read_bytes() == before

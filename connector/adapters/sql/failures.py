@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,11 @@ from .database import shown
 
 _NO_SCHEMA = "has not the tables of this release. Run `crowdresolve db upgrade`"
 
+
+_WRONG_ADDRESS = re.compile(
+    r'FATAL: +((database|role) ".*" does not exist|password authentication failed|no pg_hba\.conf)'
+)
+"""What a server answers to a connection that it will never let in: the driver gives only text."""
 
 _AWAY = (psycopg.OperationalError, psycopg.InterfaceError, pg.IdleInTransactionSessionTimeout)
 
@@ -76,6 +82,10 @@ def _postgres(error: psycopg.Error, where: str, told: str) -> CrowdResolveError 
         advice = "rolled the transaction back for another one's sake; it is tried again"
     elif isinstance(error, pg.InvalidPassword | pg.InvalidAuthorizationSpecification):
         advice = "refuses the user or password of --database: correct them"
+    elif _WRONG_ADDRESS.search(told):
+        return ConfigurationError(
+            f"{where} refuses what --database says of user, password or name: correct it ({told})"
+        )
     elif isinstance(error, _AWAY):
         advice = "cannot be reached: is it running, and are host and port of --database right?"
     else:
