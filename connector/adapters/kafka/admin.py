@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import kafka.structs
@@ -118,6 +119,9 @@ def describe(settings: ClientSettings, names: TopicNames, group: str) -> Cluster
         )
 
 
+_COORDINATOR_S = 15.0
+
+
 @contextlib.contextmanager
 def _admin(settings: ClientSettings) -> Iterator[KafkaAdminClient]:
     with connecting("admin client", settings) as client:
@@ -200,10 +204,25 @@ def _settings(admin: KafkaAdminClient, names: list[str]) -> dict[str, dict[str, 
     }
 
 
+def _coordinated(ask: Callable[[], Any]) -> Any:
+    """Ask a group's coordinator.
+
+    On a new cluster the first question only makes the broker choose one.
+    """
+    until = time.monotonic() + _COORDINATOR_S
+    while True:
+        try:
+            return ask()
+        except (errors.CoordinatorNotAvailableError, errors.NotCoordinatorError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.25)
+
+
 def _members(admin: KafkaAdminClient, group: str) -> tuple[str, int]:
     """The group's state and how many members it has."""
     try:
-        found = admin.describe_groups([group])[group]
+        found = _coordinated(lambda: admin.describe_groups([group]))[group]
     except ValueError:
         # The broker names a right that the client does not know; it then gives up on the answer.
         return "unknown", 0
@@ -217,7 +236,9 @@ def _lag(admin: KafkaAdminClient, group: str, topic: TopicReport) -> tuple[Parti
     ends: Mapping[Any, Any] = admin.list_partition_offsets(
         dict.fromkeys(where, OffsetSpec.LATEST), isolation_level=IsolationLevel.READ_COMMITTED
     )
-    committed: Mapping[Any, Any] = admin.list_group_offsets({group: where})[group]
+    committed: Mapping[Any, Any] = _coordinated(lambda: admin.list_group_offsets({group: where}))[
+        group
+    ]
     return tuple(
         PartitionLag(
             partition.partition,
