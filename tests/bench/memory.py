@@ -25,9 +25,11 @@ WORKERS = 300
 SOURCE = TopicPartition("annotations", 0)
 
 
-def measure_memory(stage: Stage, say: Callable[[str], None], *, quick: bool) -> list[Table]:
+def measure_memory(
+    stage: Stage, say: Callable[[str], None], *, quick: bool, tasks: int | None = None
+) -> list[Table]:
     """Resident memory as new tasks come, with a bound on what is held."""
-    tasks = 100_000 if quick else 1_000_000
+    tasks = tasks or (100_000 if quick else 1_000_000)
     url = stage.database("SQLite")
     engine = database.engine(url)
     migrate.ensure(engine)
