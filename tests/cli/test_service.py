@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -259,17 +258,16 @@ def test_a_second_signal_ends_at_once(deploy: Deploy, sqlite_url: str) -> None:
     process.signal(signal.SIGSTOP)
     process.signal(signal.SIGTERM)
     process.signal(signal.SIGINT)
-    started = time.monotonic()
     process.signal(signal.SIGCONT)
     process.wait(10)
-    assert time.monotonic() - started < 2
+    assert "consumer_stopped" not in process.text()
 
 
 def test_sigterm_while_it_still_connects_ends_it_cleanly(deploy: Deploy, sqlite_url: str) -> None:
     it = deploy(sqlite_url)
     process = it.run(CROWDRESOLVE_BOOTSTRAP_SERVERS="127.0.0.1:1")
     wait_for("starting", lambda: '"connecting"' in process.text())
-    assert process.terminate(within_s=5) == 0
+    assert process.terminate(within_s=10) == 0
 
 
 def test_run_makes_the_topics_when_told_to(deploy: Deploy, sqlite_url: str, tmp_path: Path) -> None:
@@ -300,13 +298,13 @@ def test_a_killed_instance_of_a_stable_name_has_its_partitions_back_at_once(
     deploy: Deploy, sqlite_url: str, tmp_path: Path
 ) -> None:
     it = deploy(sqlite_url)
-    first = it.run("--instance", "stable")
+    # A nameless one would wait out the session: longer than this test has patience.
+    session = {"CROWDRESOLVE_KAFKA_SESSION_TIMEOUT_MS": "600000"}
+    first = it.run("--instance", "stable", **session)
     it.command("project", "apply", _file(tmp_path, "rte"))
     first.kill()
-    second = it.run("--instance", "stable")
-    started = time.monotonic()
+    second = it.run("--instance", "stable", **session)
     _consuming(second)
-    assert time.monotonic() - started < 12  # a nameless one waits out the session, 15 s
     it.send(_votes("rte", 3))
     wait_for("three resolved labels", lambda: len(it.read(it.resolved)) == 3)
     assert second.terminate() == 0

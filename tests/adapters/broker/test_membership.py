@@ -232,10 +232,8 @@ def test_wake_cuts_a_poll_short(world: World) -> None:
     joined(source)
     timer = threading.Timer(0.3, source.wake)
     timer.start()
-    began = time.monotonic()
-    source.poll(60)
+    source.poll(3600)  # longer than any test may take
     timer.join()
-    assert time.monotonic() - began < 30  # generous: the point is that it is not a minute
 
 
 def test_seeking_a_partition_of_another_is_a_mistake(world: World) -> None:
