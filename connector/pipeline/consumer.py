@@ -218,7 +218,7 @@ class Consumer:
             K = self._source.committed(partition)
             first, end = self._source.bounds(partition)
             for _ in range(20):  # a broker that has just come back may not know its end yet
-                if (D or 0) <= end or self._stopping.is_set():
+                if max(D or 0, K.offset if K else 0) <= end or self._stopping.is_set():
                     break
                 self._clock.sleep(0.25)
                 first, end = self._source.bounds(partition)
@@ -237,7 +237,7 @@ class Consumer:
         self._fresh.setdefault(partition, 0)
         self._failed.pop(partition, None)
         assert self._publisher is not None
-        self._publisher.admit(partition, K or Cursor(0))
+        self._publisher.admit(partition, plan.published)
         if plan.publish is not None:
             start, until = plan.publish
             self._submit(Publication(partition, None, start, until, self._membership))

@@ -18,12 +18,14 @@ class Resume(NamedTuple):
     Attributes:
         read_from: offset to seek to.
         publish: stretch of the outbox to publish first, or None.
+        published: everything before this cursor is out.
         publish_from: under `--rebuild`, messages before this cursor are out already.
         skipped: records that the log no longer has (`--rebuild` accepted that), else 0.
     """
 
     read_from: int
     publish: tuple[Cursor, Cursor] | None
+    published: Cursor
     publish_from: Cursor | None
     skipped: int
 
@@ -58,6 +60,15 @@ def resume(
             " --bootstrap-servers at the right cluster; or, if the topic really begins again,"
             " start with an empty database (--database) and `crowdresolve run --rebuild`."
         )
+    if K is not None and Cursor(end) < K:
+        if not rebuild:
+            raise Refused(
+                f"{where}: the group's offset is {K.offset}, past the topic's end at {end}: it was"
+                " set by hand, or the topic was made anew. Set it back, to any offset up to the"
+                " end; or `crowdresolve run --rebuild` does, and publishes what the outbox still"
+                " holds."
+            )
+        K = None  # nobody can have published what is not there: it says nothing
     if K is not None and Cursor(expected) < K and not rebuild:
         state = "is empty" if D is None else f"stands at offset {expected}"
         raise Refused(
@@ -73,12 +84,12 @@ def resume(
             " retention (`crowdresolve doctor` shows it) and restore them if you can; or"
             " `crowdresolve run --rebuild` goes on without them."
         )
-    ahead = K is not None and Cursor(expected) < K
+    published = K or Cursor(0)
+    ahead = Cursor(expected) < published
     return Resume(
         read_from=max(expected, first),
-        publish=(
-            None if (K or Cursor(0)) >= Cursor(expected) else (K or Cursor(0), Cursor(expected))
-        ),
-        publish_from=K if ahead else None,
+        publish=(published, Cursor(expected)) if published < Cursor(expected) else None,
+        published=published,
+        publish_from=published if ahead else None,
         skipped=max(0, first - expected),
     )

@@ -112,6 +112,25 @@ def test_a_database_that_was_emptied_is_refused_and_rebuilt_without_publishing_t
     world.assert_exact()
 
 
+def test_a_group_offset_past_the_end_loses_nothing_under_rebuild() -> None:
+    world = World()
+    some_log(world, 16, 60)
+    first = world.consumer()
+    world.run(first)
+    first.finish()
+    lost(first)
+    world.broker.set_cursor(GROUP, P0, Cursor(160))
+    refused(world, "past the topic's end")
+    second = world.consumer(rebuild=True)
+    for _ in range(20):
+        second.step(0.005)
+    second.finish()
+    assert world.broker.cursor(GROUP, P0) == Cursor(60)
+    some_log(world, 17, 60)
+    world.run(second)
+    world.assert_exact()
+
+
 def test_records_that_were_deleted_before_they_were_folded_are_refused() -> None:
     world = World()
     some_log(world, 10)

@@ -18,15 +18,15 @@ def decide(
 
 
 def test_a_new_group_on_an_empty_database_begins_at_the_start() -> None:
-    assert decide(None, None) == Resume(0, None, None, 0)
+    assert decide(None, None) == Resume(0, None, Cursor(0), None, 0)
 
 
 def test_nothing_is_published_where_both_agree() -> None:
-    assert decide(40, Cursor(40)) == Resume(40, None, None, 0)
+    assert decide(40, Cursor(40)) == Resume(40, None, Cursor(40), None, 0)
 
 
 def test_what_lies_between_is_published_first() -> None:
-    assert decide(40, Cursor(30)) == Resume(40, (Cursor(30), Cursor(40)), None, 0)
+    assert decide(40, Cursor(30)) == Resume(40, (Cursor(30), Cursor(40)), Cursor(30), None, 0)
 
 
 def test_a_record_that_is_half_published_goes_on_at_its_sequence() -> None:
@@ -54,8 +54,8 @@ def test_a_database_behind_the_group_is_refused_with_what_to_do(D: int | None) -
 
 
 def test_rebuild_applies_again_and_publishes_only_what_comes_after() -> None:
-    assert decide(None, Cursor(30), rebuild=True) == Resume(0, None, Cursor(30), 0)
-    assert decide(10, Cursor(30), rebuild=True) == Resume(10, None, Cursor(30), 0)
+    assert decide(None, Cursor(30), rebuild=True) == Resume(0, None, Cursor(30), Cursor(30), 0)
+    assert decide(10, Cursor(30), rebuild=True) == Resume(10, None, Cursor(30), Cursor(30), 0)
 
 
 @pytest.mark.parametrize("D", [None, 10])
@@ -69,3 +69,11 @@ def test_a_log_that_ends_before_the_database_is_another_log() -> None:
     for rebuild in (False, True):
         with pytest.raises(Refused, match="another cluster"):
             decide(101, Cursor(101), rebuild=rebuild)
+
+
+def test_a_group_offset_past_the_logs_end_says_nothing_of_what_is_published() -> None:
+    """Taken at its word, the next records would be applied and never published."""
+    with pytest.raises(Refused, match="past the topic's end"):
+        decide(100, Cursor(200))
+    found = decide(100, Cursor(200), rebuild=True)
+    assert found == Resume(100, (Cursor(0), Cursor(100)), Cursor(0), None, 0)
