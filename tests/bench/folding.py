@@ -46,7 +46,7 @@ class Nothing:
         return ()
 
     def save(self, changes: Changes) -> None:
-        raise NotImplementedError("nothing of the bench is saved in the middle of a record")
+        raise RuntimeError("nothing of the bench is saved in the middle of a record")
 
 
 def batches(items: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:
