@@ -103,10 +103,8 @@ class Intake:
         return self._inner.partitions()
 
     def wake(self) -> None:
-        """Cut a poll short, where the source can; for any thread."""
-        wake = getattr(self._inner, "wake", None)
-        if wake is not None:
-            wake()
+        """Cut a poll short; for any thread."""
+        self._inner.wake()
 
     def close(self) -> None:
         self._inner.close()

@@ -229,7 +229,7 @@ class Turn:
         if task.truth is not None:
             q, x = task.mu, task.truth
         else:
-            q = p.calibration.apply(stated(task.m, counts, p.prior_of(task), config.doubt, task.mu))
+            q = self._stated(task, counts)
             x = top(q)
         maximum = task.max_labels if task.max_labels is not None else config.max_labels
         verdict = None
