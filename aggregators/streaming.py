@@ -87,10 +87,6 @@ class TaskState:
         self.votes: dict[Hashable, VoteState] = {}
         self.mu = one_hot(truth, len(base)) if truth is not None else softmax(base)
 
-    def counting(self) -> int:
-        """How many votes weigh on the task."""
-        return sum(1 for v in self.votes.values() if v.counts)
-
 
 def softmax(m: Sequence[float]) -> list[float]:
     """exp(m) normalised to sum 1, without overflow."""
