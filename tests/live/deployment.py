@@ -154,8 +154,15 @@ class Deployment:
         for f in futures:
             f.get(30)
 
-    def read(self, topic: str, isolation: str = "read_committed") -> list[Any]:
-        """Every record of a topic, by partition and offset."""
+    def read(
+        self, topic: str, isolation: str = "read_committed", *, now: bool = False
+    ) -> list[Any]:
+        """Every record of a topic, by partition and offset.
+
+        Reads to the end of the log, waiting for an open transaction that holds up a
+        `read_committed` reader (a killed process may have left one, which the broker aborts within
+        25 s); with `now` only so far as such a reader comes at once.
+        """
         consumer = KafkaConsumer(
             bootstrap_servers=self.bootstrap,
             isolation_level=isolation,
@@ -168,9 +175,10 @@ class Deployment:
             partitions = [
                 TopicPartition(topic, p) for p in sorted(consumer.partitions_for_topic(topic) or ())
             ]
+            assert partitions, f"{topic} does not exist"
             consumer.assign(partitions)
             consumer.seek_to_beginning(*partitions)
-            ends = consumer.end_offsets(partitions)
+            ends = consumer.end_offsets(partitions) if now else self._ends(partitions)
             found: list[Any] = []
             until = time.monotonic() + PATIENCE_S
             while any(consumer.position(p) < ends[p] for p in partitions):
@@ -178,6 +186,17 @@ class Deployment:
                 for records in consumer.poll(500).values():
                     found += records
             return sorted(found, key=lambda r: (r.partition, r.offset))
+        finally:
+            consumer.close()
+
+    def _ends(self, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+        """Offsets after the last records, those of open transactions among them."""
+        consumer = KafkaConsumer(
+            bootstrap_servers=self.bootstrap, isolation_level="read_uncommitted"
+        )
+        try:
+            ends: dict[TopicPartition, int] = consumer.end_offsets(partitions)
+            return ends
         finally:
             consumer.close()
 
