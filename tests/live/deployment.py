@@ -172,10 +172,8 @@ class Deployment:
             fetch_max_bytes=64 * 2**20,
         )
         try:
-            partitions = [
-                TopicPartition(topic, p) for p in sorted(consumer.partitions_for_topic(topic) or ())
-            ]
-            assert partitions, f"{topic} does not exist"
+            wait_for(f"{topic} is known", lambda: consumer.partitions_for_topic(topic))
+            partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
             consumer.assign(partitions)
             consumer.seek_to_beginning(*partitions)
             ends = consumer.end_offsets(partitions) if now else self._ends(partitions)
