@@ -45,6 +45,8 @@ class Ascent:
         rY: M x m, to start from.
         rz: N x K1, or None: every worker a cluster of its own, and no distribution over them.
         ru: M x K2, or None: one cluster.
+
+    ``free`` is ``rY`` before the tasks whose truth is known were set to it.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Ascent:
     ) -> None:
         self.data = data
         self.hyper = hyper
-        self.rY = rY
+        self.rY = self.free = rY
         self.rz = rz
         self.ru = np.ones((data.M, 1)) if ru is None else ru
         K1 = data.N if rz is None else rz.shape[1]
@@ -163,7 +165,8 @@ class Ascent:
     def update_rY(self, P: FloatArray) -> None:
         """Labels of the tasks."""
         logs = np.einsum("jh,jhc->jc", self.ru, P) + self.log_pi()
-        self.rY = normalise_logs(logs)[0]
+        self.free = normalise_logs(logs)[0]
+        self.rY = self.data.clamp(self.free)
 
     def update_classes(self) -> None:
         """Dirichlet parameters of the class shares."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,8 @@ class Crowd:
         by_worker: its transpose.
         answers: M x (N m), column i * m + k.
         counted: its transpose.
-        shares: M x m, the share of each task's votes.
+        shares: M x m, the share of each task's votes; certainty where the truth is known.
+        clamp: sets the rows of an M x m table whose truth is known to certainty.
         side: (m-1) x m, side[s, c] = 1 if c >= s + 1 else 0, for the splits s.
         half: (m-1) x m, +1/2 if k >= s + 1 else -1/2.
     """
@@ -37,6 +39,7 @@ class Crowd:
     answers: Any
     counted: Any
     shares: FloatArray
+    clamp: Callable[[FloatArray], FloatArray]
     side: FloatArray
     half: FloatArray
 
@@ -59,7 +62,8 @@ def crowd(votes: Votes) -> Crowd:
         by_task.T.tocsr(),
         answers,
         answers.T.tocsr(),
-        counts / counts.sum(axis=1, keepdims=True),
+        votes.clamp(counts / counts.sum(axis=1, keepdims=True)),
+        votes.clamp,
         side,
         side - 0.5,
     )

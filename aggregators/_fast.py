@@ -20,6 +20,7 @@ def fast_pass(
     workers: int,
     alpha: float,
     beta: float,
+    truth: IntArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Every vote once, in order.
 
@@ -32,15 +33,16 @@ def fast_pass(
         workers: N.
         alpha: of the workers' Beta prior.
         beta: of the workers' Beta prior.
+        truth: length M, the known class of gold tasks and -1; length 0 where none is gold.
 
     Returns:
-        mu (M x K), S (N) and the p of each vote (V).
+        mu (M x K; a gold task's is the prior), S (N) and the p of each vote (V).
     """
     code = pack(worker, label, workers, len(prior))
     start = starts(task, tasks)
     mu = S = p = np.empty(0)
     for form in forms(len(prior)):
-        good, mu, S, p = _pass(form, task, code, start, prior, workers, alpha, beta)
+        good, mu, S, p = _pass(form, task, code, start, prior, workers, alpha, beta, truth)
         if good:
             break
     return mu, S, p
@@ -87,6 +89,7 @@ def _pass(
     workers: int,
     alpha: float,
     beta: float,
+    truth: IntArray,
 ) -> tuple[bool, FloatArray, FloatArray, FloatArray]:
     M = len(start) - 1
     K = len(prior)
@@ -99,7 +102,7 @@ def _pass(
     p_of = np.empty(len(task))
     _steps.clear(form, 0, M, prior, W, mu, start, fill)
     good = _steps.apply(
-        form, 0, len(task), task, code, start, W, mu, fill, past, S, n, p_of, alpha, beta
+        form, 0, len(task), task, code, start, W, mu, fill, past, S, n, p_of, alpha, beta, truth
     )
     for i in range(M):
         if form == _steps.ODDS:

@@ -36,3 +36,15 @@ def normalise_logs(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
     e = np.exp(logs - top)
     total = e.sum(axis=1, keepdims=True)
     return e / total, (top + np.log(total))[:, 0]
+
+
+def posterior(logs: FloatArray, votes: Votes) -> tuple[FloatArray, FloatArray]:
+    """Posteriors by the votes alone (M x K), and the log evidence of each task's votes (M).
+
+    The evidence of a gold task is that of its votes together with its truth.
+    """
+    free, evidence = normalise_logs(logs)
+    if votes.gold:
+        known = np.flatnonzero(votes.truth >= 0)
+        evidence[known] = logs[known, votes.truth[known]]
+    return free, evidence

@@ -8,7 +8,9 @@ with the third, which adds logarithms.
 State, all changed in place: ``W`` (M x K; the odds in column 0, the weights, or the log-weights),
 ``mu`` (M x K; column 0 the sum of the weights in the second form, the posterior in the third),
 ``past`` (the votes that each task has had so far, as worker * K + label, side by side from
-``start[i]`` to ``fill[i]``), ``S`` and ``n`` of the workers.
+``start[i]`` to ``fill[i]``), ``S`` and ``n`` of the workers. Where ``truth`` (length M, or 0 where
+no task is gold) is not negative, it is the task's known class: votes on it teach about their
+workers and leave its state alone.
 """
 
 from __future__ import annotations
@@ -67,13 +69,16 @@ def apply(
     p_of: FloatArray,
     alpha: float,
     beta: float,
+    truth: IntArray,
 ) -> bool:
     """Count the votes lo..hi-1 in order, noting each one's p; False: out of range, start again."""
     if form == ODDS:
-        return _odds(lo, hi, task, code, start, W, fill, past, S, n, p_of, alpha, beta)
+        return _odds(lo, hi, task, code, start, W, fill, past, S, n, p_of, alpha, beta, truth)
     if form == WEIGHTS:
-        return _weights(lo, hi, task, code, start, W, mu, fill, past, S, n, p_of, alpha, beta)
-    return _logarithms(lo, hi, task, code, start, W, mu, fill, past, S, n, p_of, alpha, beta)
+        return _weights(
+            lo, hi, task, code, start, W, mu, fill, past, S, n, p_of, alpha, beta, truth
+        )
+    return _logarithms(lo, hi, task, code, start, W, mu, fill, past, S, n, p_of, alpha, beta, truth)
 
 
 @jit
@@ -91,7 +96,9 @@ def _odds(
     p_of: FloatArray,
     alpha: float,
     beta: float,
+    truth: IntArray,
 ) -> bool:
+    gold = len(truth) > 0
     for v in range(lo, hi):
         i = task[v]
         c = code[v]
@@ -99,6 +106,10 @@ def _odds(
         p = (S[j] + alpha) / (n[j] + alpha + beta)
         p = min(max(p, P_MIN), 1.0 - P_MIN)
         p_of[v] = p
+        if gold and truth[i] >= 0:
+            n[j] += 1.0
+            S[j] += 1.0 if (c & 1) == truth[i] else 0.0
+            continue
         before = W[i, 0]
         after = before * (p / (1.0 - p)) if c & 1 else before * ((1.0 - p) / p)
         W[i, 0] = after
@@ -133,7 +144,9 @@ def _weights(
     p_of: FloatArray,
     alpha: float,
     beta: float,
+    truth: IntArray,
 ) -> bool:
+    gold = len(truth) > 0
     K = W.shape[1]
     for v in range(lo, hi):
         i = task[v]
@@ -143,6 +156,10 @@ def _weights(
         p = (S[j] + alpha) / (n[j] + alpha + beta)
         p = min(max(p, P_MIN), 1.0 - P_MIN)
         p_of[v] = p
+        if gold and truth[i] >= 0:
+            n[j] += 1.0
+            S[j] += 1.0 if x == truth[i] else 0.0
+            continue
         # The other classes keep their weight, x gains by how much likelier a right answer is.
         old = W[i, x]
         new = old * (p * (K - 1) / (1.0 - p))
@@ -184,7 +201,9 @@ def _logarithms(
     p_of: FloatArray,
     alpha: float,
     beta: float,
+    truth: IntArray,
 ) -> bool:
+    gold = len(truth) > 0
     K = m.shape[1]
     change = np.empty(K)
     for v in range(lo, hi):
@@ -195,6 +214,10 @@ def _logarithms(
         p = (S[j] + alpha) / (n[j] + alpha + beta)
         p = min(max(p, P_MIN), 1.0 - P_MIN)
         p_of[v] = p
+        if gold and truth[i] >= 0:
+            n[j] += 1.0
+            S[j] += 1.0 if x == truth[i] else 0.0
+            continue
         wrong = log((1.0 - p) / (K - 1))
         right = m[i, x] + log(p)
         top = right

@@ -32,6 +32,7 @@ def tree(
     alpha: float,
     beta: float,
     p_of: FloatArray,
+    truth: IntArray,
 ) -> bool:
     """The p of every vote as if its task came last.
 
@@ -47,6 +48,7 @@ def tree(
         alpha: of the workers' Beta prior.
         beta: of the workers' Beta prior.
         p_of: length V, the result, in order of arrival.
+        truth: length M, the known class of gold tasks and -1; length 0 where none is gold.
 
     Returns:
         False if a weight has left the floating-point range.
@@ -136,7 +138,22 @@ def tree(
             n_before[saved] = n[j]
             saved += 1
         if not _steps.apply(
-            form, first, last, task, code, start, W, mu, fill, past, S, n, unused, alpha, beta
+            form,
+            first,
+            last,
+            task,
+            code,
+            start,
+            W,
+            mu,
+            fill,
+            past,
+            S,
+            n,
+            unused,
+            alpha,
+            beta,
+            truth,
         ):
             return False
         frame[d, 5] = phase + 1
@@ -226,6 +243,7 @@ def naive(
     first: int,
     last: int,
     p_of: FloatArray,
+    truth: IntArray,
 ) -> bool:
     """Algorithm 2 as written, for tasks first..last-1: all other votes in order, then the task's.
 
@@ -251,7 +269,7 @@ def naive(
             while hi < V and task[hi] != k:
                 hi += 1
             if not _steps.apply(
-                form, lo, hi, task, code, start, W, mu, fill, past, S, n, unused, alpha, beta
+                form, lo, hi, task, code, start, W, mu, fill, past, S, n, unused, alpha, beta, truth
             ):
                 return False
             lo = hi + 1

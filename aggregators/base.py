@@ -6,7 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,11 +31,13 @@ class Solution:
         probas: M x K, rows sum to 1.
         skills: length N, each worker's accuracy, in [0, 1].
         extra: further fitted attributes by name, each ending in an underscore.
+        free: M x K, as ``probas`` with gold tasks as their votes have them; None: no gold.
     """
 
     probas: FloatArray
     skills: FloatArray
     extra: dict[str, Any] = field(default_factory=dict)
+    free: FloatArray | None = None
 
 
 @dataclass
@@ -48,6 +50,7 @@ class Fitted:
     kind: Kind
     probas: FloatArray
     skills: FloatArray
+    free: FloatArray | None = None
 
 
 class Aggregator(ABC):
@@ -70,6 +73,7 @@ class Aggregator(ABC):
     seed: int
     n_jobs: int
     _fitted: Fitted | None = None
+    _takes_gold: ClassVar[bool] = False
 
     # -- fitting
 
@@ -79,6 +83,7 @@ class Aggregator(ABC):
         worker: Any = None,
         label: Any = None,
         *,
+        gold: Any = None,
         progress: Progress | None = None,
     ) -> Self:
         """Aggregate votes.
@@ -89,6 +94,10 @@ class Aggregator(ABC):
                 and ``label`` beside them. Of a repeated (task, worker) the last row counts.
             worker: worker ids, where ``data`` is the tasks.
             label: labels, where ``data`` is the tasks.
+            gold: known classes of some tasks: a mapping or pandas series from task to class, or a
+                table with the columns task and label. They count as certain when workers are
+                judged, and in the result; what the votes alone say of them is
+                ``free_probas_``. Only methods that judge workers by posteriors take it.
             progress: called with (steps done, steps in all).
 
         Returns:
@@ -96,10 +105,12 @@ class Aggregator(ABC):
 
         Raises:
             ValueError: empty input, missing values, unknown classes, unequal lengths, a parameter
-                out of its range; the message says which.
+                out of its range, gold where the method takes none; the message says which.
         """
         self._check()
-        votes = read_votes(data, worker, label, self.classes)
+        if gold is not None and not self._takes_gold:
+            raise ValueError(f"{type(self).__name__} takes no gold")
+        votes = read_votes(data, worker, label, self.classes, gold)
         if votes.K == 1:  # nothing declared and one class seen: it is certain
             solution = Solution(np.ones((votes.M, 1)), np.ones(votes.N))
         else:
@@ -113,10 +124,11 @@ class Aggregator(ABC):
         worker: Any = None,
         label: Any = None,
         *,
+        gold: Any = None,
         progress: Progress | None = None,
     ) -> Any:
         """`fit`, then ``labels_``."""
-        return self.fit(data, worker, label, progress=progress).labels_
+        return self.fit(data, worker, label, gold=gold, progress=progress).labels_
 
     def fit_predict_proba(
         self,
@@ -124,10 +136,11 @@ class Aggregator(ABC):
         worker: Any = None,
         label: Any = None,
         *,
+        gold: Any = None,
         progress: Progress | None = None,
     ) -> Any:
         """`fit`, then ``probas_``."""
-        return self.fit(data, worker, label, progress=progress).probas_
+        return self.fit(data, worker, label, gold=gold, progress=progress).probas_
 
     @abstractmethod
     def _solve(self, votes: Votes, progress: Progress) -> Solution:
@@ -146,6 +159,7 @@ class Aggregator(ABC):
             votes.kind,
             solution.probas,
             solution.skills,
+            solution.free,
         )
         for name, value in solution.extra.items():
             setattr(self, name, value)
@@ -173,6 +187,12 @@ class Aggregator(ABC):
         """Tasks x classes, rows sum to 1."""
         r = self._result()
         return table_out(r.kind, r.tasks, r.classes, r.probas)
+
+    @property
+    def free_probas_(self) -> Any:
+        """As ``probas_``, but of gold tasks too what their votes say (workers judged by gold)."""
+        r = self._result()
+        return table_out(r.kind, r.tasks, r.classes, r.probas if r.free is None else r.free)
 
     @property
     def skills_(self) -> Any:

@@ -74,6 +74,8 @@ class COLA(Aggregator):
         [0, 1, 2, 0, 1, 2]
     """
 
+    _takes_gold = True
+
     elbo_: float
     elbo_history_: FloatArray
     converged_: bool
@@ -151,11 +153,12 @@ class COLA(Aggregator):
                 runs = list(pool.map(run, range(self.restarts)))
         else:
             runs = [run(number) for number in range(self.restarts)]
-        probas = np.mean([r.ascent.rY for r in runs], axis=0)
+        free = np.mean([r.ascent.free for r in runs], axis=0)
+        probas = votes.clamp(free)
         best = max(runs, key=lambda r: r.history[-1])
         best.settle()
         progress(total, total)
-        return Solution(probas, skills(best.ascent), self._report(votes, best, hyper))
+        return Solution(probas, skills(best.ascent), self._report(votes, best, hyper), free)
 
     def _hyper(self, data: Crowd) -> Hyper:
         learned = is_learned(self.prior, default=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._sparse import indicator, normalise_logs, shares
+from ._sparse import indicator, posterior, shares
 from ._types import FloatArray, Progress
 from .base import Aggregator, Solution, require
 from .priors import Prior, fixed_prior, is_learned
@@ -41,6 +41,8 @@ class DawidSkene(Aggregator):
         >>> DawidSkene().fit_predict(task, worker, [0, 0, 1, 1, 1, 1]).tolist()
         [0, 1]
     """
+
+    _takes_gold = True
 
     confusions_: FloatArray
     prior_: FloatArray
@@ -77,7 +79,7 @@ class DawidSkene(Aggregator):
         counted = answers.T.tocsr()
         learned = is_learned(self.prior, default=True)
         prior = np.full(K, 1.0 / K) if learned else fixed_prior(self.prior, K)
-        probas = shares(votes)
+        probas = free = votes.clamp(shares(votes))
         history: list[float] = []
         converged = False
         while not converged and len(history) < self.n_iter:
@@ -92,7 +94,8 @@ class DawidSkene(Aggregator):
             log_prior = np.log(np.maximum(prior, TINY))
             # E-step.
             rows = logs.transpose(0, 2, 1).reshape(votes.N * K, K)
-            new, evidence = normalise_logs(answers @ rows + log_prior)
+            free, evidence = posterior(answers @ rows + log_prior, votes)
+            new = votes.clamp(free)
             penalty = self.smoothing * (logs.sum() + (log_prior.sum() if learned else 0.0))
             history.append(float(evidence.sum() + penalty))
             converged = bool(np.abs(new - probas).max() <= self.tol)
@@ -106,7 +109,7 @@ class DawidSkene(Aggregator):
             "history_": np.array(history),
         }
         skills = np.einsum("jcc,c->j", rates, prior)
-        return Solution(probas, np.clip(skills, 0.0, 1.0), extra)
+        return Solution(probas, np.clip(skills, 0.0, 1.0), extra, free)
 
 
 TINY = 1e-300

@@ -47,6 +47,8 @@ class FastSBIC(Aggregator):
         0.667
     """
 
+    _takes_gold = True
+
     def __init__(
         self,
         *,
@@ -81,16 +83,15 @@ class FastSBIC(Aggregator):
 
         prior = fixed_prior(self.prior, votes.K)
         t, x = votes.task, votes.label
-        probas, S, p = fast_pass(
-            t, votes.worker, x, prior, votes.M, votes.N, float(self.alpha), float(self.beta)
-        )
-        if self.doubt > 0.0:
+        a, b = float(self.alpha), float(self.beta)
+        probas, S, p = fast_pass(t, votes.worker, x, prior, votes.M, votes.N, a, b, votes.truth)
+        if self.doubt > 0.0 or votes.gold:
             m = log_weights(t, x, p, np.log(prior), votes.M)
             probas = stated_rows(m, votes.per_task(), prior, self.doubt)
         skills = (S + self.alpha) / (votes.per_worker() + self.alpha + self.beta)
         self._pass = (votes, p)
         progress(1, 1)
-        return Solution(probas, skills)
+        return Solution(votes.clamp(probas), skills, free=probas)
 
     def _adopt(self, votes: Votes, solution: Solution) -> None:
         super()._adopt(votes, solution)
@@ -174,10 +175,11 @@ class FastSBIC(Aggregator):
         return live.workers.get(worker, WorkerState()).accuracy(self.alpha, self.beta)
 
     def _stated(self, state: TaskState, prior: FloatArray) -> FloatArray:
-        if state.truth is not None:
-            return np.asarray(state.mu)
-        counts = vote_counts(state)
-        return np.asarray(stated(state.m, counts, prior.tolist(), self.doubt, state.mu))
+        return np.asarray(state.mu) if state.truth is not None else self._free(state, prior)
+
+    def _free(self, state: TaskState, prior: FloatArray) -> FloatArray:
+        mu = None if state.truth is not None else state.mu
+        return np.asarray(stated(state.m, vote_counts(state), prior.tolist(), self.doubt, mu))
 
     def _state(self) -> _Live:
         if self._live is None:
@@ -197,8 +199,9 @@ class FastSBIC(Aggregator):
         live = self._live
         probas = np.array([self._stated(t, live.prior) for t in live.tasks.values()])
         skills = np.array([w.accuracy(self.alpha, self.beta) for w in live.workers.values()])
+        free = np.array([self._free(t, live.prior) for t in live.tasks.values()])
         self._fitted = Fitted(
-            _ids(live.tasks), _ids(live.workers), live.classes, kind, probas, skills
+            _ids(live.tasks), _ids(live.workers), live.classes, kind, probas, skills, free
         )
         self._stale = False
         return self._fitted
@@ -232,8 +235,13 @@ class _Live:
         for i, j, x, weight in rows:
             streaming.add_weight(tasks[i].m, x, weight)
             tasks[i].votes[keys[j]] = VoteState(workers[j], x, weight)
-        for state in tasks:
-            state.mu = streaming.softmax(state.m)
+        truths = votes.truth.tolist() or [-1] * len(tasks)
+        for state, truth in zip(tasks, truths, strict=True):
+            if truth >= 0:
+                state.truth = truth
+                state.mu = streaming.one_hot(truth, votes.K)
+            else:
+                state.mu = streaming.softmax(state.m)
             for vote in state.votes.values():
                 vote.worker.S += state.mu[vote.x]
                 vote.worker.n += 1

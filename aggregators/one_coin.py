@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._sparse import normalise_logs, shares
+from ._sparse import posterior, shares
 from ._types import FloatArray, Progress
 from .base import Aggregator, Solution, require
 from .priors import Prior, fixed_prior, is_learned
@@ -42,6 +42,8 @@ class OneCoinDawidSkene(Aggregator):
         >>> OneCoinDawidSkene().fit_predict(task, worker, [0, 0, 1, 1, 1, 1]).tolist()
         [0, 1]
     """
+
+    _takes_gold = True
 
     prior_: FloatArray
     n_iter_: int
@@ -81,7 +83,7 @@ class OneCoinDawidSkene(Aggregator):
         n = votes.per_worker()
         learned = is_learned(self.prior, default=True)
         prior = np.full(K, 1.0 / K) if learned else fixed_prior(self.prior, K)
-        probas = shares(votes)
+        probas = free = votes.clamp(shares(votes))
         history: list[float] = []
         converged = False
         while not converged and len(history) < self.n_iter:
@@ -92,7 +94,8 @@ class OneCoinDawidSkene(Aggregator):
                 prior = np.maximum(probas.mean(axis=0), P_MIN / K)
                 prior /= prior.sum()
             logs = one_coin_logs(votes, np.log(p), np.log((1.0 - p) / (K - 1))) + np.log(prior)
-            new, evidence = normalise_logs(logs)
+            free, evidence = posterior(logs, votes)
+            new = votes.clamp(free)
             penalty = (self.alpha - 1.0) * np.log(p) + (self.beta - 1.0) * np.log1p(-p)
             history.append(float(evidence.sum() + penalty.sum()))
             converged = bool(np.abs(new - probas).max() <= self.tol)
@@ -104,7 +107,7 @@ class OneCoinDawidSkene(Aggregator):
             "converged_": converged,
             "history_": np.array(history),
         }
-        return Solution(probas, p, extra)
+        return Solution(probas, p, extra, free)
 
 
 def one_coin_logs(votes: Votes, log_right: FloatArray, log_wrong: FloatArray) -> FloatArray:

@@ -38,7 +38,8 @@ class SortedSBIC(Aggregator):
             position turn every label of the birds data round.
         n_jobs: threads.
 
-    Fitted: also ``log_weights_`` (M x K, not normalised: log prior plus the weights of the votes).
+    Fitted: also ``log_weights_`` (M x K, not normalised: log prior plus the weights of the
+    votes; of a gold task too, by its workers' answers to all other tasks).
 
     Example:
         >>> task, worker = [1, 1, 2, 2, 3, 3], ["a", "b"] * 3
@@ -46,6 +47,8 @@ class SortedSBIC(Aggregator):
         >>> model.labels_[:2].tolist()
         ['x', 'y']
     """
+
+    _takes_gold = True
 
     log_weights_: FloatArray
 
@@ -87,13 +90,14 @@ class SortedSBIC(Aggregator):
             if self._fill(form, votes, prior, p):
                 break
         m = log_weights(votes.task, votes.label, p, np.log(prior), votes.M)
-        mu = softmax_rows(m)
+        mu = votes.clamp(softmax_rows(m))
         S = np.bincount(votes.worker, mu[votes.task, votes.label], votes.N)
         skills = (S + self.alpha) / (votes.per_worker() + self.alpha + self.beta)
         progress(1, 1)
-        if self.doubt > 0.0:
-            mu = stated_rows(m, votes.per_task(), prior, self.doubt)
-        return Solution(mu, skills, {"log_weights_": m})
+        free = mu
+        if self.doubt > 0.0 or votes.gold:
+            free = stated_rows(m, votes.per_task(), prior, self.doubt)
+        return Solution(votes.clamp(free), skills, {"log_weights_": m}, free=free)
 
     def _fill(self, form: int, votes: Votes, prior: FloatArray, p: FloatArray) -> bool:
         """Set the p of each vote; False: out of range in this form of the update."""
@@ -109,16 +113,22 @@ class SortedSBIC(Aggregator):
 
             def work(part: int) -> bool:
                 first, last = int(cuts[part]), int(cuts[part + 1])
-                return naive(form, votes.task, code, start, prior, votes.N, a, b, first, last, p)
+                return naive(
+                    form, votes.task, code, start, prior, votes.N, a, b, first, last, p, votes.truth
+                )
 
             return _all(work, threads, threads)
         number = np.random.default_rng(self.seed).permutation(votes.M)
         task: IntArray = number[votes.task]
         start = starts(task, votes.M)
+        truth = votes.truth
+        if votes.gold:
+            truth = np.empty_like(truth)
+            truth[number] = votes.truth
         levels = min((threads - 1).bit_length(), max(0, votes.M.bit_length() - 2))
 
         def subtree(path: int) -> bool:
-            return tree(form, path, levels, task, code, start, prior, votes.N, a, b, p)
+            return tree(form, path, levels, task, code, start, prior, votes.N, a, b, p, truth)
 
         return _all(subtree, 2**levels, threads)
 

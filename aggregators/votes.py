@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ._frames import Kind, columns, factorize_all, kind_of, values_of
-from ._types import Ids, IntArray
+from ._types import FloatArray, Ids, IntArray
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Votes:
         workers: the N ids of workers.
         classes: the K classes, as declared, else sorted.
         kind: what the results shall be made of.
+        truth: length M, codes of the known classes of gold tasks and -1; length 0: none is gold.
     """
 
     task: IntArray
@@ -33,6 +34,7 @@ class Votes:
     workers: Ids
     classes: list[Any]
     kind: Kind = field(default="arrays")
+    truth: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def V(self) -> int:
@@ -54,6 +56,21 @@ class Votes:
         """Number of classes."""
         return len(self.classes)
 
+    @property
+    def gold(self) -> bool:
+        """Whether the truth of any task is known."""
+        return len(self.truth) > 0
+
+    def clamp(self, probas: FloatArray) -> FloatArray:
+        """``probas`` (M x K) with certainty where the truth is known; unchanged where none is."""
+        if not self.gold:
+            return probas
+        known = np.flatnonzero(self.truth >= 0)
+        clamped = probas.copy()
+        clamped[known] = 0.0
+        clamped[known, self.truth[known]] = 1.0
+        return clamped
+
     def per_task(self) -> IntArray:
         """M x K counts of votes."""
         flat = np.bincount(self.task * self.K + self.label, minlength=self.M * self.K)
@@ -65,7 +82,11 @@ class Votes:
 
 
 def read_votes(
-    data: Any, worker: Any = None, label: Any = None, classes: Sequence[Any] | None = None
+    data: Any,
+    worker: Any = None,
+    label: Any = None,
+    classes: Sequence[Any] | None = None,
+    gold: Any = None,
 ) -> Votes:
     """Encode the input; of a repeated (task, worker) the last row counts, at its place.
 
@@ -75,6 +96,8 @@ def read_votes(
         worker: the second of three columns.
         label: the third of three columns.
         classes: the classes there are, in order; by default the sorted labels.
+        gold: the truth of some tasks, as `read_gold` takes it; of tasks without votes it is
+            ignored.
 
     Raises:
         ValueError: missing values, empty input, columns missing or of unequal length, a label
@@ -82,7 +105,11 @@ def read_votes(
     """
     (tasks, workers, labels), kind = columns(data, worker, label)
     (t, task_ids), (w, worker_ids), (x, seen) = factorize_all((tasks, workers, labels))
-    order = check_classes(classes) if classes is not None else sort_classes(values_of(seen))
+    known = read_gold(gold)
+    if classes is not None:
+        order = check_classes(classes)
+    else:
+        order = sort_classes(list(dict.fromkeys([*values_of(seen), *known.values()])))
     keep = last_of_each_pair(t, w, len(worker_ids))
     if keep is not None:
         t, w, x = t[keep], w[keep], x[keep]
@@ -95,9 +122,55 @@ def read_votes(
     if keep is not None and classes is None:
         # a class that only replaced votes named is none
         used = np.bincount(x, minlength=len(order)) > 0
+        used |= np.isin(np.arange(len(order)), [position[c] for c in known.values()])
         x = (np.cumsum(used) - 1)[x]
         order = [c for c, u in zip(order, used, strict=True) if u]
-    return Votes(t, w, x, task_ids, worker_ids, order, kind)
+    truth = _truth(known, task_ids, order)
+    return Votes(t, w, x, task_ids, worker_ids, order, kind, truth)
+
+
+def read_gold(gold: Any) -> dict[Any, Any]:
+    """Known truth by task.
+
+    Args:
+        gold: None, a mapping or a pandas series from task to class, or a table with the columns
+            task and label; of a repeated task the last row counts.
+
+    Raises:
+        ValueError: none of these, or a missing class.
+    """
+    if gold is None:
+        return {}
+    names = getattr(gold, "columns", None)
+    if names is not None:
+        if "task" not in names or "label" not in names:
+            raise ValueError("gold as a table must have the columns task and label")
+        known = dict(zip(values_of(gold["task"]), values_of(gold["label"]), strict=True))
+    elif isinstance(gold, Mapping) or kind_of(gold) == "pandas":
+        known = dict(gold.items())
+    else:
+        raise ValueError(
+            "gold must map tasks to classes (a mapping, a pandas series) or be a table with the "
+            f"columns task and label, not {type(gold).__name__}"
+        )
+    for task, label in known.items():
+        if label is None or label != label:
+            raise ValueError(f"the gold label of task {task!r} is missing (None or NaN)")
+    return {task: c.item() if isinstance(c, np.generic) else c for task, c in known.items()}
+
+
+def _truth(known: dict[Any, Any], tasks: Ids, classes: list[Any]) -> IntArray:
+    """Codes of the known classes, as `Votes.truth`."""
+    position = {c: x for x, c in enumerate(classes)}
+    for task, label in known.items():
+        if label not in position:
+            raise ValueError(
+                f"gold label {label!r} of task {task!r} is not one of the classes {classes!r}"
+            )
+    if not known:
+        return np.empty(0, np.int64)
+    codes = [position[known[t]] if t in known else -1 for t in values_of(tasks)]
+    return np.array(codes, dtype=np.int64)
 
 
 def check_classes(classes: Sequence[Any]) -> list[Any]:
