@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from .config import Config, check_config
+from . import run_fields
+from .config import check_config
+from .events import (
+    Added,
+    Blocked,
+    Declared,
+    Event,
+    GoldSet,
+    Record,
+    Retracted,
+    Skipped,
+    Stamp,
+    Submitted,
+    Unblocked,
+    Withdrawn,
+)
 from .fields import (
     MAX_INT32,
     Fields,
@@ -20,117 +34,6 @@ from .fields import (
     identifier,
     optional_identifier,
 )
-
-
-@dataclass(frozen=True)
-class Record:
-    """What was read from the input topic."""
-
-    partition: int
-    offset: int
-    timestamp_ms: int
-    value: bytes | None
-    key: bytes | None = None
-    headers: tuple[tuple[str, bytes | None], ...] = ()
-
-
-@dataclass(frozen=True)
-class Message:
-    """What is sent; `value` is parsed JSON, or of a dead letter the original bytes."""
-
-    topic: str
-    key: bytes | None
-    headers: tuple[tuple[str, bytes | None], ...]
-    value: object
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """What orders the votes of one worker on one task; `at` in microseconds since 1970."""
-
-    revision: int | None = None
-    at: int | None = None
-
-    def filled_from(self, other: Stamp) -> Stamp:
-        return Stamp(
-            other.revision if self.revision is None else self.revision,
-            other.at if self.at is None else self.at,
-        )
-
-
-def compare(left: Stamp, right: Stamp) -> int | None:
-    """-1, 0, 1 by `revision` where both have one, else by `at`; None: not comparable."""
-    if left.revision is not None and right.revision is not None:
-        return (left.revision > right.revision) - (left.revision < right.revision)
-    if left.at is not None and right.at is not None:
-        return (left.at > right.at) - (left.at < right.at)
-    return None
-
-
-@dataclass(frozen=True)
-class Event:
-    project: str
-
-
-@dataclass(frozen=True)
-class Submitted(Event):
-    task: str
-    worker: str
-    label: str
-    annotation_id: str | None
-    stamp: Stamp
-
-
-@dataclass(frozen=True)
-class Skipped(Event):
-    task: str
-    worker: str
-    stamp: Stamp
-
-
-@dataclass(frozen=True)
-class Retracted(Event):
-    task: str | None
-    worker: str | None
-    annotation_id: str | None
-    stamp: Stamp
-
-
-@dataclass(frozen=True)
-class Added(Event):
-    task: str
-    prior: tuple[float, ...] | None
-    priority: float | None
-    max_labels: int | None
-
-
-@dataclass(frozen=True)
-class Withdrawn(Event):
-    task: str
-
-
-@dataclass(frozen=True)
-class GoldSet(Event):
-    task: str
-    label: str | None
-
-
-@dataclass(frozen=True)
-class Blocked(Event):
-    worker: str
-
-
-@dataclass(frozen=True)
-class Unblocked(Event):
-    worker: str
-
-
-@dataclass(frozen=True)
-class Declared(Event):
-    config: Config
-
-
-# --- the kinds of events ----------------------------------------------------------------------
 
 
 def check_stamp(fields: Fields) -> Stamp:
@@ -209,6 +112,10 @@ KINDS: dict[str, Callable[[str, Fields], Event]] = {
     "worker.blocked": blocked,
     "worker.unblocked": unblocked,
     "project.declared": declared,
+    "reconciliation.part": run_fields.part,
+    "reconciliation.completed": run_fields.completed,
+    "reconciliation.approved": run_fields.approved,
+    "reconciliation.rejected": run_fields.rejected,
 }
 
 

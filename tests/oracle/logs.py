@@ -7,7 +7,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .fold import Record
+from .fold import PlainFold, Record
+from .random_runs import run_records
 
 Fields = dict[str, object]
 Id = str | int
@@ -89,6 +90,8 @@ NO_CONFIGS: tuple[tuple[str, object], ...] = (
 )
 
 
+DAY_MS = 86_400_000
+
 # Odd ones: at a threshold that votes meet exactly (1/2, 4/5, 1), rounding would decide.
 CONFIDENCES = (0.607, 0.713, 0.807, 0.893, 0.953, 0.997)
 
@@ -102,6 +105,8 @@ class ProjectMade:
     declaration: Fields
     truth: dict[Id, Id] = field(default_factory=dict)
     sent: list[Fields] = field(default_factory=list)
+    pending: list[Fields] = field(default_factory=list)  # of a run, still to be sent
+    runs: int = 0
 
     @property
     def classes(self) -> list[Id]:
@@ -122,6 +127,7 @@ def random_log(
     cloudevents: float = 0.1,
     redeclare: float = 0.03,
     gaps: float = 0.0,
+    runs: float = 0.0,
     start_ms: int = 1_767_000_000_000,
 ) -> list[Record]:
     """A log of `size` records over all partitions, the same for the same arguments.
@@ -137,9 +143,10 @@ def random_log(
         cloudevents: share of records sent as CloudEvents, structured or binary.
         redeclare: share of records that declare a project again.
         gaps: share of records before which an offset is missing.
+        runs: how often a reconciliation begins, per record; 0.02, say.
         start_ms: timestamp of the first record.
     """
-    maker = Maker(random.Random(seed), projects, partitions, tasks, workers)
+    maker = Maker(random.Random(seed), projects, partitions, tasks, workers, runs)
     maker.now, maker.cloudevents, maker.gaps = start_ms, cloudevents, gaps
     records = []
     for number in range(size):
@@ -150,13 +157,23 @@ def random_log(
             records.append(maker.bad())
         else:
             records.append(maker.good(redeclare))
+        if runs:
+            maker.fold.feed(records[-1])
     return records
 
 
 class Maker:
     def __init__(
-        self, rng: random.Random, projects: int, partitions: int, tasks: int, workers: int
+        self,
+        rng: random.Random,
+        projects: int,
+        partitions: int,
+        tasks: int,
+        workers: int,
+        runs: float = 0.0,
     ) -> None:
+        self.runs = runs
+        self.fold = PlainFold()  # of the records so far, if there are runs
         self.rng = rng
         self.partitions = partitions
         self.tasks = TASK_IDS[:tasks]
@@ -205,6 +222,8 @@ class Maker:
         offset = self.offsets[partition]
         self.offsets[partition] += 1
         self.now += rng.choice((0, 1, 1, 7, 250, 1000, 61_000))
+        if self.runs and rng.random() < self.runs / 10:
+            self.now += DAY_MS
         back = rng.choice((1, 500, 10_000, 86_400_000)) if rng.random() < 0.08 else 0
         key = rng.choice((b"p", b"p", None, b"", b"\xff\x00"))
         return Record(partition, offset, self.now - back, value, key, headers)
@@ -219,6 +238,8 @@ class Maker:
     def good(self, redeclare: float) -> Record:
         rng = self.rng
         project = rng.choice(self.projects)
+        if self.runs and (fields := self.of_a_run(project)):
+            return self.record(project.partition, fields)
         if project.sent and rng.random() < 0.08:  # the platform sends again
             return self.record(project.partition, rng.choice(project.sent))
         if rng.random() < redeclare:
@@ -229,6 +250,25 @@ class Maker:
             fields |= {"unknown": {"at": "never"}, "id": None, "comment": "\ud800"}
         project.sent.append(fields)
         return self.record(project.partition, fields)
+
+    def of_a_run(self, project: ProjectMade) -> Fields | None:
+        """The next record of a run that is on its way, a new run's first, or an answer to one."""
+        rng = self.rng
+        if project.pending:
+            return project.pending.pop(0) if rng.random() < 0.4 else None
+        state = self.fold.projects.get(str(project.name))
+        if state is None:
+            return None
+        held = [name for name, run in state.runs.items() if run.status == "held"]
+        if rng.random() < (0.05 if held else self.runs / 10):
+            kind = rng.choice(("approved", "approved", "rejected"))
+            name = rng.choice([*held, *held, *state.runs, "nobody's"])
+            return {"type": f"reconciliation.{kind}", "project": project.name, "run": name}
+        if rng.random() < self.runs * len(self.projects):
+            project.runs += 1
+            name = rng.choice((f"r{project.runs}", str(project.runs), f"läuft/{project.runs}"))
+            project.pending = run_records(rng, state, name, self.offsets[project.partition])
+        return None
 
     def stamp(self) -> Fields:
         """Nothing, a revision, a time or both."""
@@ -354,6 +394,8 @@ class Maker:
             fields["assign"] = {"experts": experts, "budget": rng.choice((0, 100))}
         if rng.random() < 0.2:
             fields["closed"] = rng.random() < 0.5
+        if self.runs and rng.random() < 0.7:
+            fields["reconcile"] = {"max_flip_fraction": rng.choice((0, 0.1, 0.1, 0.3))}
         return fields
 
     def declare_again(self, project: ProjectMade) -> Fields:
@@ -379,7 +421,9 @@ class Maker:
             classes[rng.randrange(2)] = rng.choice(unused)
         fields = {"type": "project.declared", "project": project.name, "kind": kind}
         fields["classes"] = classes
-        kept = {name: old[name] for name in ("resolve", "model", "assign") if name in old}
+        kept = {
+            name: old[name] for name in ("resolve", "model", "assign", "reconcile") if name in old
+        }
         model = kept.get("model")
         if len(classes) != len(project.classes) and isinstance(model, dict):
             kept["model"] = {name: model[name] for name in model if name != "class_prior"}

@@ -31,9 +31,13 @@ def interval(S: float, n: int, worker_prior: tuple[float, float]) -> tuple[float
     return float(betaincinv(a, b, 0.025)), float(betaincinv(a, b, 0.975))
 
 
-def log_weights(prior: PerClass, votes: Iterable[tuple[str, float]]) -> PerClass:
+def log_prior(prior: PerClass) -> PerClass:
+    return {name: math.log(share) for name, share in prior.items()}
+
+
+def log_weights(base: PerClass, votes: Iterable[tuple[str, float]]) -> PerClass:
     """Base plus the weights of the votes (label, p) in order of arrival: m, not normalised."""
-    m = {name: math.log(share) for name, share in prior.items()}
+    m = dict(base)
     for label, p in votes:
         for name in m:
             m[name] += math.log(p) if name == label else math.log((1 - p) / (len(m) - 1))
@@ -88,9 +92,17 @@ def misleading(m: PerClass, labels: Sequence[str], doubt: float) -> float:
     return sigmoid(-(A - g + math.log((1 - doubt) / doubt)))
 
 
-def stated(prior: PerClass, votes: Sequence[tuple[str, float]], doubt: float) -> PerClass:
-    """q: the posterior, mixed with the prior by how probably the task misleads."""
-    m = log_weights(prior, votes)
+def stated(
+    prior: PerClass,
+    votes: Sequence[tuple[str, float]],
+    doubt: float,
+    base: PerClass | None = None,
+) -> PerClass:
+    """q: the posterior, mixed with the prior by how probably the task misleads.
+
+    `base`: by a run; else the log prior.
+    """
+    m = log_weights(log_prior(prior) if base is None else base, votes)
     mu = softmax(m)
     if doubt == 0:
         return mu

@@ -98,10 +98,41 @@ class Script:
     def unblock(self, worker: str) -> list[Said]:
         return self.event("worker.unblocked", worker=worker)
 
+    # --- reconciliation -----------------------------------------------------------------------
+
+    def part(self, run: str, number: int = 0, **found: object) -> list[Said]:
+        return self.event("reconciliation.part", run=run, part=number, **found)
+
+    def completed(self, run: str, upto: int, parts: int = 1, **fields: object) -> list[Said]:
+        fields = {"algorithm": "sorted_sbic", "version": "1", "seed": 0} | fields
+        return self.event("reconciliation.completed", run=run, upto=upto, parts=parts, **fields)
+
+    def run(
+        self,
+        bases: dict[str, list[float]],
+        p: dict[str, float] | None = None,
+        *,
+        name: str = "r",
+        upto: int | None = None,
+        **completed: Any,
+    ) -> list[Said]:
+        """A run of one part over the log so far, or over a snapshot from before `upto`."""
+        upto = self.offset if upto is None else upto
+        tasks = [{"task": task, "base": base} for task, base in bases.items()]
+        workers = [
+            {"worker": worker, "p": share, "flag": None, "flag_reason": None}
+            for worker, share in (p or {}).items()
+        ]
+        self.part(name, tasks=tasks, workers=workers)
+        return self.completed(name, upto, **completed)
+
     # --- what came of it ----------------------------------------------------------------------
 
     def task(self, name: str) -> dict[str, Any]:
         return next(row for row in self.fold.task_labels() if row["task"] == name)
+
+    def run_row(self, name: str = "r") -> dict[str, Any]:
+        return next(row for row in self.fold.reconciliation_runs() if row["run"] == name)
 
     def worker(self, name: str) -> dict[str, Any]:
         return next(row for row in self.fold.worker_quality() if row["worker"] == name)

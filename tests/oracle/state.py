@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from . import model
 from .config import Config
-from .decode import Stamp
+from .events import Completed, Confusion, Part, RunWorker, Stamp
 from .model import PerClass
 from .rules import Limits
 
 Pair = tuple[str, str]  # task, worker
+NamedConfusion = tuple[tuple[str, str, float], ...]  # true class, given class, expected count
 
 MAX_RECORDS = 500
 ROUNDING = 1e-12
@@ -26,7 +27,21 @@ class Vote:
     label: str
     stamp: Stamp
     annotation_id: str | None
-    p: float
+    offset: int
+    p: float  # its own, whatever runs say of its worker
+
+
+@dataclass(eq=False)
+class Run:
+    """A run that has come to its end, with what was found in its parts."""
+
+    completed: Completed
+    bases: dict[str, tuple[float, ...]]
+    workers: dict[str, RunWorker]
+    clusters: dict[int, Confusion]
+    status: str = ""
+    reason: str | None = None
+    adopted_at: int | None = None
 
 
 @dataclass(eq=False)
@@ -34,6 +49,7 @@ class Task:
     name: str
     updated_at: int
     prior: PerClass | None = None  # its own
+    run_base: PerClass | None = None  # by the adopted run
     priority: float = 0.0
     max_labels: int | None = None
     withdrawn: bool = False
@@ -60,6 +76,9 @@ class Worker:
     blocked: bool = False
     votes: list[Vote] = field(default_factory=list)  # in order of arrival
     milestones: set[int] = field(default_factory=set)
+    # By the adopted run; classes by name:
+    found: RunWorker | None = None
+    confusion: NamedConfusion = ()
 
     def changed(self, time: int) -> None:
         self.updated_at = self.surely_updated_at = self.touched_at = time
@@ -84,6 +103,12 @@ class Project:
     records: dict[str, tuple[float, int]] = field(default_factory=dict)
     b: float = 1.0
     history: list[dict[str, object]] = field(default_factory=list)
+    # Reconciliation: parts (with the time they came) of runs without an end, runs with one.
+    parts: dict[str, dict[int, tuple[int, Part]]] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
+    adopted: Run | None = None
+    cluster_confusion: dict[int, NamedConfusion] = field(default_factory=dict)
+    classes_since: int = -1  # offset of the last declaration that changed them
 
     # --- workers ------------------------------------------------------------------------------
 
@@ -105,9 +130,39 @@ class Project:
 
     def counting(self, task: Task) -> list[tuple[str, float]]:
         """(label, p) of the votes that count, in order of arrival."""
-        return [
-            (vote.label, vote.p) for vote in task.votes if not self.workers[vote.worker].blocked
-        ]
+        return [(vote.label, self.p_of(vote)) for vote in self.counting_votes(task)]
+
+    def counting_votes(self, task: Task) -> list[Vote]:
+        return [vote for vote in task.votes if not self.workers[vote.worker].blocked]
+
+    def p_of(self, vote: Vote) -> float:
+        """By the adopted run where it saw the vote and names its worker, else the vote's own."""
+        if self.adopted is not None and self.is_seen_by_run(vote):
+            found = self.adopted.workers.get(vote.worker)
+            if found is not None:
+                return found.p
+        return vote.p
+
+    def is_seen_by_run(self, vote: Vote) -> bool:
+        return self.adopted is not None and vote.offset < self.adopted.completed.upto
+
+    def has_run_base(self, task: Task) -> bool:
+        """Only as long as a vote counts that the run has seen."""
+        return task.run_base is not None and any(
+            self.is_seen_by_run(vote) for vote in self.counting_votes(task)
+        )
+
+    def base(self, task: Task) -> PerClass:
+        if self.has_run_base(task):
+            assert task.run_base is not None
+            return task.run_base
+        return model.log_prior(self.prior_of(task))
+
+    def algorithm(self, task: Task) -> str:
+        if self.has_run_base(task):
+            assert self.adopted is not None
+            return self.adopted.completed.algorithm or ""
+        return "fast_sbic"
 
     def limits(self, task: Task) -> Limits:
         config = self.config
@@ -125,7 +180,7 @@ class Project:
         if task.gold is not None:
             task.mu = model.one_hot(self.config.classes, task.gold)
         else:
-            task.mu = model.softmax(model.log_weights(self.prior_of(task), self.counting(task)))
+            task.mu = model.softmax(model.log_weights(self.base(task), self.counting(task)))
         for vote in task.votes:
             worker = self.workers[vote.worker]
             before, now = old.get(vote.label), task.mu[vote.label]
@@ -137,7 +192,8 @@ class Project:
 
     def shadow(self, task: Task) -> PerClass:
         """Stated as if the task were not gold, without any slope."""
-        return model.stated(self.prior_of(task), self.counting(task), self.config.doubt)
+        votes, doubt = self.counting(task), self.config.doubt
+        return model.stated(self.prior_of(task), votes, doubt, self.base(task))
 
     def refresh_stated(self, task: Task) -> None:
         if task.gold is not None:
@@ -200,16 +256,45 @@ class Project:
             return "the order of the classes cannot change"
         return None
 
-    def configure(self, new: Config) -> None:
-        same_set = set(new.classes) == set(self.config.classes)
+    def configure(self, new: Config, offset: int) -> None:
+        old = self.config
+        if new.classes != old.classes:
+            self.classes_since = offset
+        same_set = set(new.classes) == set(old.classes)
+        priors = {task.name: self.prior_of(task) for task in self.tasks.values()}
         self.config = new
         for task in self.tasks.values():
             if task.prior is not None:
                 own = task.prior
                 task.prior = {name: own[name] for name in new.classes} if same_set else None
+            self.shift_base(task, priors[task.name])
+        for worker in self.workers.values():
+            worker.confusion = within(new.classes, worker.confusion)
+        for cluster, confusion in self.cluster_confusion.items():
+            self.cluster_confusion[cluster] = within(new.classes, confusion)
         if not new.calibrate:
             self.drop_records()
+
+    def set_prior(self, task: Task, prior: PerClass) -> None:
+        old = self.prior_of(task)
+        task.prior = prior
+        self.shift_base(task, old)
+
+    def shift_base(self, task: Task, old_prior: PerClass) -> None:
+        """A changed prior adds log new - log old to a run's base; a new class has its log prior."""
+        if task.run_base is None:
+            return
+        old = model.log_prior(old_prior)
+        task.run_base = {
+            name: task.run_base[name] + (share - old[name]) if name in old else share
+            for name, share in model.log_prior(self.prior_of(task)).items()
+        }
 
 
 def common(these: Sequence[str], others: Sequence[str]) -> list[str]:
     return [name for name in these if name in others]
+
+
+def within(classes: Sequence[str], confusion: NamedConfusion) -> NamedConfusion:
+    """What is left of it when classes are gone."""
+    return tuple(row for row in confusion if row[0] in classes and row[1] in classes)

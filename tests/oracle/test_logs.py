@@ -60,9 +60,27 @@ def test_all_outcomes_codes_types_and_statuses_occur() -> None:
     assert [name for name in expected if seen[name] < 10] == []
 
 
+def test_runs_come_to_every_end() -> None:
+    seen: Counter[object] = Counter()
+    for seed in SEEDS:
+        folded = fold(random_log(seed, 300, partitions=1 + seed % 2, runs=0.03))
+        seen.update(row["status"] for row in folded.reconciliation_runs())
+        seen.update(row["reason"] for row in folded.reconciliation_runs())
+        seen.update(row["algorithm"] for row in folded.task_labels())
+        seen["confusion"] += len(folded.worker_confusion())
+        seen["cluster"] += len(folded.cluster_confusion())
+        seen["flag"] += sum(row["flag"] is not None for row in folded.worker_quality())
+    expected = [
+        *("adopted", "held", "rejected", "refused", "failed"),
+        *("parts_missing", "other_classes", "upto_not_larger"),
+        *("fast_sbic", "sorted_sbic", "cola", "dawid_skene", "confusion", "cluster", "flag"),
+    ]
+    assert [name for name in expected if seen[name] < 5] == []
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_comes_the_fold_keeps_its_word(seed: int) -> None:
-    log = random_log(seed, 250, partitions=2, redeclare=0.05)
+    log = random_log(seed, 250, partitions=2, redeclare=0.05, runs=0.03 * (seed % 2))
     folded = PlainFold()
     told: dict[tuple[object, object], tuple[object, object, object]] = {}
     for record in log:
@@ -118,9 +136,10 @@ def check_task(project: Project, task: Task) -> None:
 
 
 def test_taking_every_vote_back_leaves_no_trace_in_what_is_stated() -> None:
-    folded = fold(random_log(11, 300, projects=1, bad=0))
+    folded = fold(random_log(11, 300, projects=1, bad=0, runs=0.03))
     (project,) = folded.projects.values()
     offset = 1000
+    assert project.adopted is not None
     for name, worker in list(project.present):
         fields = {"type": "annotation.retracted", "project": project.name}
         fields |= {"task": name, "worker": worker}

@@ -7,7 +7,7 @@ from collections import Counter
 from scipy.special import betaincinv
 
 from . import model
-from .state import Project, Task, Worker
+from .state import NamedConfusion, Project, Run, Task, Worker
 
 Row = dict[str, object]
 
@@ -30,7 +30,7 @@ def task_row(project: Project, task: Task) -> Row:
         "status": task.status,
         "votes": votes,
         "version": task.version,
-        "algorithm": "fast_sbic",
+        "algorithm": project.algorithm(task),
         "probabilities": dict(task.stated),
         "resolved_at": task.resolved_at,
         "updated_at": task.updated_at,
@@ -38,6 +38,7 @@ def task_row(project: Project, task: Task) -> Row:
 
 
 def worker_row(project: Project, worker: Worker) -> Row:
+    found = worker.found
     row: Row = {"project": project.name, "worker": worker.name}
     return (
         row
@@ -45,9 +46,9 @@ def worker_row(project: Project, worker: Worker) -> Row:
         | {
             "votes": len(worker.votes),
             "agreement": agreement(project, worker),
-            "cluster": None,
-            "flag": None,
-            "flag_reason": None,
+            "cluster": None if found is None else found.cluster,
+            "flag": None if found is None else found.flag,
+            "flag_reason": None if found is None else found.flag_reason,
             "updated_at": worker.updated_at,
         }
     )
@@ -100,3 +101,42 @@ def calibration_row(project: Project) -> Row:
         row["upper"] = float(betaincinv(right + 0.5, resolved - right + 0.5, 0.975))
         row["stated_mean"] = sum(probability for probability, _ in stated) / resolved
     return row
+
+
+def run_row(project: Project, run: Run) -> Row:
+    """`reason` is the code of a refused run, the error of a failed one; else free text, not here.
+
+    When a run was started and finished is the job's clock, which the fold does not know.
+    """
+    completed = run.completed
+    return {
+        "project": project.name,
+        "run": completed.run,
+        "upto": completed.upto,
+        "algorithm": completed.algorithm,
+        "version": completed.version,
+        "seed": completed.seed,
+        "parameters": completed.parameters,
+        "bound": completed.bound,
+        "parts": completed.parts,
+        "status": run.status,
+        "reason": run.reason,
+        "summary": completed.summary,
+        "adopted_at": run.adopted_at,
+    }
+
+
+def confusion_rows(confusion: NamedConfusion) -> list[Row]:
+    """The rate is the share of the true class's votes that were given this class."""
+    totals: dict[str, float] = {}
+    for true, _, count in confusion:
+        totals[true] = totals.get(true, 0.0) + count
+    return [
+        {
+            "true_class": true,
+            "given_class": given,
+            "expected_count": count,
+            "rate": count / totals[true] if totals[true] else None,
+        }
+        for true, given, count in confusion
+    ]
