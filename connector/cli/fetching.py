@@ -71,7 +71,7 @@ class Fetcher:
             for record in fetched:
                 if record.offset >= end:
                     return
-                yield _record(record)
+                yield record
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
@@ -89,18 +89,6 @@ class Fetcher:
         from kafka.structs import TopicPartition as Theirs
 
         return Theirs(*partition)
-
-
-def _record(fetched: Any) -> Record:
-    return Record(
-        fetched.topic,
-        fetched.partition,
-        fetched.offset,
-        max(fetched.timestamp, 0) * 1000,
-        fetched.key,
-        fetched.value,
-        tuple(fetched.headers),
-    )
 
 
 @contextmanager

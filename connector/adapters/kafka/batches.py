@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from kafka.record.default_records import DefaultRecord, DefaultRecordBatch
+from kafka.record.default_records import DefaultRecordBatch
 from kafka.record.util import decode_varint
 
+from connector.domain.records import Record
+
 from .decompress import Stream, decompressing
+from .parsing import HEADERS, Frame, in_range, parsed, text
 
 BATCH_BYTES = 64 * 1024 * 1024
 """A batch is decompressed at once up to this; record by record above."""
@@ -24,9 +27,6 @@ RECORD_BYTES = 32 * 1024 * 1024
 """Of a larger record, key, value and headers above `FIELD_BYTES` are left out."""
 
 FIELD_BYTES = 1024 * 1024
-
-HEADERS = 1000
-"""Headers beyond these are left out: one takes 2 bytes of a batch, and 150 of memory."""
 
 _PIECE = 1024 * 1024
 
@@ -38,124 +38,82 @@ class LenientBatch(DefaultRecordBatch):  # type: ignore[misc]
     __slots__ = tuple[str, ...]()
 
     _buffer: Any
-    _decompressed: bool
     _num_records: int
     _pos: int
 
-    def __iter__(self) -> Iterator[Any]:
-        if self._decompressed or self.compression_type == self.CODEC_NONE:
-            return super().__iter__()  # type: ignore[no-any-return]
+    def records(self, topic: str, partition: int) -> Iterator[Record]:
+        """The batch's records as ours, in order.
+
+        Raises:
+            Exception: what comes next is damaged, or the codec's library is missing.
+        """
+        by_broker = self.timestamp_type == self.LOG_APPEND_TIME
+        appended = in_range(self.max_timestamp) if by_broker else None
+        frame = Frame(topic, partition, self.base_offset, self.first_timestamp, appended)
+        if self.compression_type == self.CODEC_NONE:
+            return self._all(bytes(self._buffer), self._pos, frame)
         self._assert_has_codec(self.compression_type)
         stream = decompressing(self.compression_type, bytes(memoryview(self._buffer)[self._pos :]))
         head = _up_to(stream, BATCH_BYTES)
         if len(head) > BATCH_BYTES:
-            return self._one_by_one(_Reader(head, stream))
-        self._decompressed = True
-        self._buffer = head
-        self._pos = 0
-        return super().__iter__()  # type: ignore[no-any-return]
+            return self._one_by_one(_Reader(head, stream), frame)
+        return self._all(head, 0, frame)
 
-    def _one_by_one(self, reader: _Reader) -> Iterator[Any]:
+    def _all(self, data: bytes, at: int, frame: Frame) -> Iterator[Record]:
+        for _ in range(self._num_records):
+            length, at = decode_varint(data, at)
+            if length > RECORD_BYTES:
+                whole = memoryview(data)[at : at + length]
+                yield _oversized(length, _Reader(b"", io.BytesIO(whole)), frame)
+            else:
+                yield parsed(data, at, length, frame)
+            at += length
+        if at != len(data):
+            raise ValueError(f"{len(data) - at} bytes follow the last record of the batch")
+
+    def _one_by_one(self, reader: _Reader, frame: Frame) -> Iterator[Record]:
         for _ in range(self._num_records):
             length = reader.varint()
             if length > RECORD_BYTES:
-                yield self._oversized(length, reader)
+                yield _oversized(length, reader, frame)
             else:
-                yield self._record(reader.take(length), 0, length)
-
-    def _read_msg(self, *_: Any) -> Any:
-        length, start = decode_varint(self._buffer, self._pos)
-        if self.is_control_batch:
-            return super()._read_msg()
-        self._pos = start + length
-        if length > RECORD_BYTES:
-            whole = memoryview(self._buffer)[start : self._pos]
-            return self._oversized(length, _Reader(b"", io.BytesIO(whole)))
-        return self._record(self._buffer, start, length)
-
-    def _record(self, buffer: bytes, position: int, length: int) -> Any:
-        end = position + length
-        delta, position = decode_varint(buffer, position + 1)  # after the attributes
-        offset, position = decode_varint(buffer, position)
-        size, position = decode_varint(buffer, position)
-        key = None
-        if size >= 0:
-            key = bytes(buffer[position : position + size])
-            position += size
-        size, position = decode_varint(buffer, position)
-        value = None
-        if size >= 0:
-            value = bytes(buffer[position : position + size])
-            position += size
-        headers: list[tuple[str, bytes | None]] = []
-        if position + 1 == end and not buffer[position]:  # none, as in most records
-            return self._made(length, delta, offset, key, value, headers)
-        count, position = decode_varint(buffer, position)
-        for _ in range(min(count, HEADERS)):
-            size, position = decode_varint(buffer, position)
-            name = _text(bytes(buffer[position : position + size]))
-            position += size
-            size, position = decode_varint(buffer, position)
-            content = None
-            if size >= 0:
-                content = bytes(buffer[position : position + size])
-                position += size
-            headers.append((name, content))
-        if count > HEADERS:
-            headers.append(("headers-omitted", str(count - HEADERS).encode()))
-        elif position != end:
-            raise ValueError(f"the record ends at {position}, not at {end}")
-        return self._made(length, delta, offset, key, value, headers)
-
-    def _oversized(self, length: int, reader: _Reader) -> Any:
-        end = reader.position + length
-        reader.take(1)
-        delta, offset = reader.varint(), reader.varint()
-        omitted: list[tuple[str, bytes | None]] = []
-        key = reader.field("key", omitted)
-        value = reader.field("value", omitted)
-        count = reader.varint()
-        headers: list[tuple[str, bytes | None]] = []
-        room = FIELD_BYTES
-        while len(headers) < min(count, HEADERS) and room > 0:
-            start = reader.position
-            name = reader.field("header", omitted) or b""
-            headers.append((_text(name), reader.field("header", omitted)))
-            room -= reader.position - start
-        if count > len(headers):
-            omitted.append(("headers-omitted", str(count - len(headers)).encode()))
-        reader.skip(end - reader.position)
-        return self._made(length, delta, offset, key, value, headers + omitted)
-
-    def _made(
-        self,
-        length: int,
-        delta: int,
-        offset: int,
-        key: bytes | None,
-        value: bytes | None,
-        headers: list[tuple[str, bytes | None]],
-    ) -> Any:
-        kind = self.timestamp_type
-        by_broker = kind == self.LOG_APPEND_TIME
-        timestamp = self.max_timestamp if by_broker else self.first_timestamp + delta
-        return DefaultRecord(
-            length, self.base_offset + offset, timestamp, kind, key, value, headers
-        )
+                yield parsed(reader.take(length), 0, length, frame)
 
 
-class LenientBatches:
-    """The batches of one answer, each made lenient."""
+def _oversized(length: int, reader: _Reader, frame: Frame) -> Record:
+    end = reader.position + length
+    reader.take(1)
+    delta, offset = reader.varint(), reader.varint()
+    omitted: list[tuple[str, bytes | None]] = []
+    key = reader.field("key", omitted)
+    value = reader.field("value", omitted)
+    count = reader.varint()
+    headers: list[tuple[str, bytes | None]] = []
+    room = FIELD_BYTES
+    while len(headers) < min(count, HEADERS) and room > 0:
+        start = reader.position
+        name = reader.field("header", omitted) or b""
+        headers.append((text(name), reader.field("header", omitted)))
+        room -= reader.position - start
+    if count > len(headers):
+        omitted.append(("headers-omitted", str(count - len(headers)).encode()))
+    reader.skip(end - reader.position)
+    return Record(
+        frame.topic,
+        frame.partition,
+        frame.base + offset,
+        frame.time(delta),
+        key,
+        value,
+        (*headers, *omitted),
+    )
 
-    def __init__(self, batches: Any) -> None:
-        self._batches = batches
 
-    def next_batch(self) -> Any:
-        """None at the end."""
-        batch = self._batches.next_batch()
-        if type(batch) is DefaultRecordBatch:
-            batch.__class__ = LenientBatch
-        return batch
+def lenient(batch: Any) -> LenientBatch:
+    """The same `DefaultRecordBatch`, made lenient."""
+    batch.__class__ = LenientBatch
+    made: LenientBatch = batch
+    return made
 
 
 class _Reader:
@@ -230,8 +188,3 @@ def _up_to(stream: Stream, size: int) -> bytes:
         pieces.append(piece)
         total += len(piece)
     return b"".join(pieces)
-
-
-def _text(name: bytes) -> str:
-    r"""A header's key; bytes that are not UTF-8 become ``\xNN``."""
-    return name.decode("utf-8", "backslashreplace")

@@ -15,10 +15,12 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, errors
 from kafka.consumer.fetcher import Fetcher
 from kafka.protocol.api_key import ApiKey
+from kafka.protocol.consumer import IsolationLevel
 
-from connector.domain.records import TopicPartition
+from connector.domain.records import Record, TopicPartition
 
-from .batches import LenientBatches
+from .batches import lenient
+from .parsing import record_of
 
 
 class Unreadable(Exception):
@@ -44,38 +46,80 @@ class Budget:
         self.left = 0
 
 
+class _Records(Fetcher.PartitionRecords):  # type: ignore[misc]
+    """One answer's records of a partition: ours, leniently read."""
+
+    unreadable: Unreadable | None = None
+    next_fetch_offset: int
+
+    def taken(self, n: int | None, budget: Budget) -> list[Record]:
+        """So many records, or fewer where the budget ends."""
+        if self.unreadable is not None:
+            raise self.unreadable
+        records: list[Record] = []
+        take = records.append
+        left = budget.left
+        failure: Exception | None = None
+        try:
+            for record in itertools.islice(self.record_iterator, n):
+                take(record)
+                left -= len(record.value or b"") + len(record.key or b"")
+                if left <= 0:
+                    break
+        except Exception as error:
+            failure = error
+        budget.left = left
+        if records:
+            self.next_fetch_offset = max(self.next_fetch_offset, records[-1].offset + 1)
+        if failure is not None:
+            partition = TopicPartition(*self.topic_partition)
+            self.unreadable = Unreadable(partition, self.next_fetch_offset, failure)
+            if not records:
+                raise self.unreadable from failure
+        return records
+
+    def _unpack_records(self, tp: Any, batches: Any, *_: Any) -> Iterator[Record]:
+        """The records of every batch that counts; `next_fetch_offset` is `taken`'s to move on."""
+        topic, partition = tp
+        batch = last = batches.next_batch()
+        while batch is not None:
+            if self.check_crcs and not batch.validate_crc():
+                raise errors.CorruptRecordError("the batch's checksum is not that of its bytes")
+            self.bytes_read += batch.size_in_bytes
+            if batch.magic < 2:
+                yield from map(record_of, itertools.repeat(tp), batch)
+            elif self._counts(batch):
+                yield from lenient(batch).records(topic, partition)
+            else:
+                self.next_fetch_offset = batch.next_offset
+            last, batch = batch, batches.next_batch()
+        if last is not None and last.magic == 2:
+            # The last records of a batch may be gone (compacted): go on behind it all the same.
+            self.next_fetch_offset = last.next_offset
+        self.drain()
+
+    def _counts(self, batch: Any) -> bool:
+        """Whether it is neither a transaction's marker nor part of an aborted one."""
+        self.leader_epoch = batch.leader_epoch
+        if self.isolation_level == IsolationLevel.READ_COMMITTED and batch.has_producer_id():
+            self._consume_aborted_transactions_up_to(batch.last_offset)
+            if self._contains_abort_marker(batch):
+                self.aborted_producer_ids.discard(batch.producer_id)
+            elif self._is_batch_aborted(batch):
+                return False
+        return not batch.is_control_batch
+
+
 def prepare(consumer: KafkaConsumer, budget: Budget) -> None:
-    """Make this one consumer keep to the budget, read leniently, and say what it cannot read.
+    """Make this one consumer give our records, keep to the budget, and say what it cannot read.
 
     Unchanged, it would spin for ever in the poll after the one that raised: the generator of the
     damaged batch is at its end, and nothing takes it out of the queue.
     """
 
-    class Records(Fetcher.PartitionRecords):  # type: ignore[misc]
-        unreadable: Unreadable | None = None
-
-        def _unpack_records(self, tp: Any, records: Any, *deserializers: Any) -> Iterator[Any]:
-            unpacked: Iterator[Any] = super()._unpack_records(
-                tp, LenientBatches(records), *deserializers
-            )
-            return unpacked
-
-        def take(self, n: int | None = None) -> list[Any]:
-            if self.unreadable is not None:
-                raise self.unreadable
-            taken: list[Any] = []
-            try:
-                for record in itertools.islice(self.record_iterator, n):
-                    taken.append(record)
-                    budget.left -= len(record.value or b"") + len(record.key or b"")
-                    if budget.left <= 0:
-                        break
-            except Exception as error:
-                partition = TopicPartition(*self.topic_partition)
-                self.unreadable = Unreadable(partition, self.next_fetch_offset, error)
-                if not taken:
-                    raise self.unreadable from error
-            return taken
+    class Records(_Records):
+        def take(self, n: int | None = None) -> list[Record]:
+            return self.taken(n, budget)
 
     fetcher = consumer._fetcher
     fetcher.PartitionRecords = Records

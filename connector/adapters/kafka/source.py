@@ -20,7 +20,7 @@ from .client import ClientSettings
 from .connecting import PATIENCE, connecting, within
 from .duties import Duties, RevokeHook
 from .faults import explained
-from .values import client_partition, offset_and_metadata, record_of, sequence_of, unreadable
+from .values import client_partition, offset_and_metadata, sequence_of, unreadable
 
 log = logging.getLogger(__name__)
 
@@ -159,10 +159,7 @@ class KafkaSource:
         return Polled(
             assigned=assigned,
             revoked=revoked,
-            records={
-                TopicPartition(*partition): [record_of(record) for record in records]
-                for partition, records in fetched.items()
-            },
+            records={TopicPartition(*partition): records for partition, records in fetched.items()},
             membership=duties.membership,
         )
 

@@ -9,15 +9,11 @@ import kafka.structs
 from kafka import errors
 
 from connector.domain.errors import ConfigurationError, CrowdResolveError, Refused
-from connector.domain.records import Cursor, Record, TopicPartition
+from connector.domain.records import Cursor, TopicPartition
 
 from . import quirks
 
 log = logging.getLogger(__name__)
-
-LATEST_TIME = 7_258_118_400_000_000
-"""2200-01-01 in microseconds: a producer's clock cannot set time, which only moves forward,
-beyond what an event may carry."""
 
 
 def client_partition(partition: TopicPartition) -> Any:
@@ -40,19 +36,6 @@ def sequence_of(metadata: str | None, partition: TopicPartition) -> int:
         log.warning("%s: the committed offset's metadata is not ours: %r", partition, metadata)
         return 0
     return int(metadata)
-
-
-def record_of(fetched: Any) -> Record:
-    """A record with its timestamp brought into range; 0 where it has none."""
-    return Record(
-        fetched.topic,
-        fetched.partition,
-        fetched.offset,
-        min(max(fetched.timestamp, 0) * 1000, LATEST_TIME),
-        fetched.key,
-        fetched.value,
-        tuple(fetched.headers),
-    )
 
 
 def unreadable(damage: quirks.Unreadable) -> CrowdResolveError:

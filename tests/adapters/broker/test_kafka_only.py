@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from kafka import codec
 
-from connector.adapters.kafka import batches
+from connector.adapters.kafka import batches, parsing
 from connector.adapters.kafka.admin import describe
 from connector.adapters.kafka.client import client_settings
 from connector.adapters.kafka.sink import KafkaSink, PlainSink
@@ -108,15 +108,15 @@ def test_a_setting_that_the_client_refuses_is_a_configuration_error(real: KafkaW
 def test_a_batch_that_cannot_be_decoded_is_named_at_every_poll(
     real: KafkaWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = batches.LenientBatch._record
+    usual = parsing.parsed
 
-    def damaged(self: Any, buffer: bytes, position: int, length: int) -> Any:
-        record = usual(self, buffer, position, length)
+    def damaged(*place: Any) -> Any:
+        record = usual(*place)
         if record.value == b"damaged":
             raise ValueError("bits have flipped")
         return record
 
-    monkeypatch.setattr(batches.LenientBatch, "_record", damaged)
+    monkeypatch.setattr(batches, "parsed", damaged)
     topic = real.topic()
     for value in (b"good", b"damaged", b"next"):
         real.produce(topic, value)

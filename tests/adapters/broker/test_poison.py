@@ -16,7 +16,7 @@ from kafka import KafkaProducer
 from kafka.errors import CorruptRecordError, InvalidRecordError, UnknownError
 
 from connector.adapters.kafka import batches
-from connector.adapters.kafka.values import LATEST_TIME
+from connector.adapters.kafka.parsing import LATEST_TIME
 from connector.domain.records import Record
 
 from .worlds import KafkaWorld, joined, records_of
