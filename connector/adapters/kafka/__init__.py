@@ -2,5 +2,5 @@
 
 `source` and `sink` are the pipeline's two ports, `admin` makes and checks topics, `client` turns
 settings into the client's arguments.  Whatever leans on more than kafka-python's public surface
-is in `quirks`, and only there.
+is in `quirks` and `ready`, and only there.
 """

@@ -11,7 +11,7 @@ from kafka.serializer import Serializer
 
 from connector.domain.records import Headers, Outgoing
 
-from . import quirks
+from . import quirks, ready
 from .client import ClientSettings
 from .connecting import PATIENCE, connecting
 from .letters import REDUCTIONS, too_large
@@ -84,34 +84,71 @@ def deliver(producer: KafkaProducer, messages: Sequence[Outgoing], seconds: floa
         Exception: the first failure; nothing is known of the rest.
     """
     deadline = time.monotonic() + seconds
+    verdicts = Verdicts()
+    sent = ready.send(producer, messages)
+    if sent is None:
+        verdicts.judge(_sent_singly(producer, messages, verdicts), deadline)
+    for batch, indices in sent or ():
+        batch.produce_future.wait(max(0.0, deadline - time.monotonic()))
+        if batch.split is not None:
+            verdicts.judge(list(zip(indices, batch.split, strict=True)), deadline)
+        elif not batch.is_done:
+            raise errors.KafkaTimeoutError(f"no answer within {seconds:.0f} s")
+        else:
+            offset, _, failed = batch.produce_future.value
+            if failed is not None:
+                for number, index in enumerate(indices):
+                    verdicts.note(index, failed(number), offset is None)
+    verdicts.raise_any()
+
+
+class Verdicts:
+    """What became of the messages of a publication."""
+
+    def __init__(self) -> None:
+        self.too_large: list[int] = []
+        self.cause: BaseException | None = None
+        self.failure: BaseException | None = None
+
+    def note(self, index: int, error: BaseException, refused: bool) -> None:
+        """A message was not delivered; `refused`: for its batch's own sake."""
+        if not isinstance(error, _TOO_LARGE):
+            self.failure = self.failure or error
+        elif refused:
+            self.too_large.append(index)
+            self.cause = error
+
+    def judge(self, futures: Sequence[tuple[int, Any]], deadline: float) -> None:
+        """Wait for messages of which each has a future."""
+        for index, future in futures:
+            try:
+                future.get(timeout=max(0.0, deadline - time.monotonic()))
+            except errors.KafkaError as error:
+                self.note(index, error, quirks.refused_by_broker(future))
+
+    def raise_any(self) -> None:
+        """Raise TooLarge, or the first failure, if there was one."""
+        if self.too_large and self.cause is not None:
+            raise TooLarge(sorted(self.too_large), self.cause)
+        failure = self.failure or self.cause
+        if failure is not None:
+            raise failure
+
+
+def _sent_singly(
+    producer: KafkaProducer, messages: Sequence[Outgoing], verdicts: Verdicts
+) -> list[tuple[int, Any]]:
     futures = []
-    too_large: list[int] = []
-    cause: BaseException | None = None
     for index, message in enumerate(messages):
         try:
             futures.append((index, _send(producer, message)))
         except _TOO_LARGE as error:
-            too_large.append(index)
-            cause = error
+            verdicts.note(index, error, True)
         except errors.KafkaError as error:
             # The producer has given up on an earlier message, whose own future says why.
-            cause = cause or error
+            verdicts.cause = verdicts.cause or error
             break
-    failure: BaseException | None = None
-    for index, future in futures:
-        try:
-            future.get(timeout=max(0.0, deadline - time.monotonic()))
-        except _TOO_LARGE as error:
-            if quirks.refused_by_broker(future):
-                too_large.append(index)
-                cause = error
-        except errors.KafkaError as error:
-            failure = failure or error
-    if too_large and cause is not None:
-        raise TooLarge(sorted(too_large), cause)
-    failure = failure or cause
-    if failure is not None:
-        raise failure
+    return futures
 
 
 def _send(producer: KafkaProducer, message: Outgoing) -> Any:
