@@ -9,6 +9,7 @@ from . import run_fields
 from .config import check_config
 from .events import (
     Added,
+    Available,
     Blocked,
     Declared,
     Event,
@@ -18,6 +19,7 @@ from .events import (
     Skipped,
     Stamp,
     Submitted,
+    TimePassed,
     Unblocked,
     Withdrawn,
 )
@@ -97,9 +99,17 @@ def unblocked(project: str, fields: Fields) -> Event:
     return Unblocked(project, identifier(fields, "worker"))
 
 
+def available(project: str, fields: Fields) -> Event:
+    want = check_integer(fields.get("want", 1), "want", 1, MAX_INT32)
+    return Available(project, identifier(fields, "worker"), want)
+
+
 def declared(project: str, fields: Fields) -> Event:
     return Declared(project, check_config(fields))
 
+
+# The one kind that is of no project.
+TIME_PASSED = "time.passed"
 
 # The one place to add a kind.
 KINDS: dict[str, Callable[[str, Fields], Event]] = {
@@ -111,6 +121,7 @@ KINDS: dict[str, Callable[[str, Fields], Event]] = {
     "task.gold": gold_set,
     "worker.blocked": blocked,
     "worker.unblocked": unblocked,
+    "worker.available": available,
     "project.declared": declared,
     "reconciliation.part": run_fields.part,
     "reconciliation.completed": run_fields.completed,
@@ -175,9 +186,11 @@ def decode(record: Record) -> Event:
     """Checks JSON, type, and the type's own fields, in this order."""
     fields = unwrap(record)
     kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in KINDS:
+    if not isinstance(kind, str) or kind not in {*KINDS, TIME_PASSED}:
         raise Rejected("unknown_type", "no such type of event")
-    project = identifier(fields, "project")
     if "at" in fields:
         check_instant(fields["at"], "at")
+    if kind == TIME_PASSED:
+        return TimePassed("")
+    project = identifier(fields, "project")
     return KINDS[kind](project, fields)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .config import Config
+from .fields import Fields
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,17 @@ class Unblocked(Event):
 
 
 @dataclass(frozen=True)
+class Available(Event):
+    worker: str
+    want: int
+
+
+@dataclass(frozen=True)
+class TimePassed(Event):
+    """Of no project."""
+
+
+@dataclass(frozen=True)
 class Declared(Event):
     config: Config
 
@@ -156,13 +168,14 @@ class Completed(RunEvent):
     algorithm: str | None
     version: str | None
     seed: int | None
-    parameters: object
-    summary: object
+    parameters: Fields
+    summary: Fields
+    classes: tuple[str, ...] | None
     error: str | None
 
     @property
     def bound(self) -> float | None:
-        bound = self.summary.get("bound") if isinstance(self.summary, dict) else None
+        bound = self.summary.get("bound")
         if isinstance(bound, bool) or not isinstance(bound, int | float):
             return None
         return float(bound)

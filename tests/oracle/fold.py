@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from . import messages, runs, tasks, views, votes
+from . import assign, messages, runs, tasks, views, votes
+from .assign import Choices
 from .config import Config
 from .decode import decode
 from .events import (
     Added,
     Approved,
+    Available,
     Blocked,
     Completed,
     Declared,
@@ -22,6 +24,7 @@ from .events import (
     RunRejected,
     Skipped,
     Submitted,
+    TimePassed,
     Unblocked,
     Withdrawn,
 )
@@ -43,8 +46,11 @@ class PlainFold:
         group: str = "crowdresolve",
         resolved: str = "labels.resolved",
         dead: str = "annotations.dead",
+        assigned: str = "tasks.assigned",
+        choices: Choices = assign.DEFAULT,
     ) -> None:
-        self.topics = Topics(topic, group, resolved, dead)
+        self.topics = Topics(topic, group, resolved, dead, assigned)
+        self.choices = choices
         self.messages: list[Message] = []
         self.projects: dict[str, Project] = {}
         self.counters: dict[int, Counter[str]] = {}
@@ -68,12 +74,15 @@ class PlainFold:
         return turn.out
 
     def _let_time_pass(self, turn: Turn) -> None:
-        for project in self.projects.values():
-            if project.partition == turn.record.partition:
-                runs.drop_parts(project, turn.time)
+        here = [p for p in self.projects.values() if p.partition == turn.record.partition]
+        assign.expire(turn, here)
+        for project in here:
+            runs.drop_parts(project, turn.time)
 
     def _apply(self, turn: Turn, event: Event) -> str:
         """The rules of each kind: checks first, then changes."""
+        if isinstance(event, TimePassed):
+            return APPLIED
         if isinstance(event, Declared):
             return self._declare(turn, event.project, event.config)
         project = self.projects.get(event.project)
@@ -101,6 +110,8 @@ class PlainFold:
                 return tasks.block(turn, project, event.worker)
             case Unblocked():
                 return tasks.unblock(turn, project, event.worker)
+            case Available():
+                return assign.available(turn, project, event, self.choices)
             case Part():
                 return runs.store(turn, project, event)
             case Completed():

@@ -261,7 +261,7 @@ class Maker:
             return None
         held = [name for name, run in state.runs.items() if run.status == "held"]
         if rng.random() < (0.05 if held else self.runs / 10):
-            kind = rng.choice(("approved", "approved", "rejected"))
+            kind = rng.choice(("approved", "rejected"))
             name = rng.choice([*held, *held, *state.runs, "nobody's"])
             return {"type": f"reconciliation.{kind}", "project": project.name, "run": name}
         if rng.random() < self.runs * len(self.projects):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from .events import Message, Record
 from .fields import Rejected
 from .rules import Verdict
-from .state import Project, Task
+from .state import Lease, Project, Task, Worker
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Topics:
     group: str
     resolved: str
     dead: str
+    assigned: str
 
 
 def timestamp(microseconds: int) -> str:
@@ -53,13 +54,53 @@ def of_label(
     return Message(topics.resolved, key, (), value)
 
 
+def of_assignment(topics: Topics, project: Project, lease: Lease, score: float) -> Message:
+    """Nothing in it says why the task was chosen."""
+    value = lease_fields("task.assigned", project, lease) | {
+        "expires_at": timestamp(lease.expires_at),
+        "score": score,
+        "policy": project.config.policy,
+    }
+    return Message(topics.assigned, worker_key(project, lease.worker), (), value)
+
+
+def of_expiry(topics: Topics, project: Project, lease: Lease, reason: str) -> Message:
+    value = lease_fields("assignment.expired", project, lease) | {"reason": reason}
+    return Message(topics.assigned, worker_key(project, lease.worker), (), value)
+
+
+def of_none(topics: Topics, project: Project, worker: Worker, reason: str) -> Message:
+    value = {"type": "assignment.none", "project": project.name, "worker": worker.name}
+    key = worker_key(project, worker.name)
+    return Message(topics.assigned, key, (), value | {"reason": reason})
+
+
+def lease_fields(type_: str, project: Project, lease: Lease) -> dict[str, object]:
+    return {
+        "type": type_,
+        "project": project.name,
+        "task": lease.task,
+        "worker": lease.worker,
+        "lease": lease.id,
+    }
+
+
+def worker_key(project: Project, worker: str) -> bytes:
+    return f"{encoded(project.name)}/{encoded(worker)}".encode()
+
+
+def ce_id(topics: Topics, record: Record, sequence: int) -> str:
+    """Of the record's message with this number; a lease has that of its `task.assigned`."""
+    return f"{topics.topic}/{record.partition}/{record.offset}/{sequence}"
+
+
 def with_headers(
     topics: Topics, record: Record, time: int, sequence: int, message: Message
 ) -> Message:
     assert isinstance(message.value, dict)
     headers = {
         "ce_specversion": "1.0",
-        "ce_id": f"{topics.topic}/{record.partition}/{record.offset}/{sequence}",
+        "ce_id": ce_id(topics, record, sequence),
         "ce_type": message.value["type"],
         "ce_source": f"/crowdresolve/{topics.group}",
         "ce_time": timestamp(time),

@@ -110,6 +110,15 @@ def stated(
     return {name: (1 - w) * mu[name] + w * prior[name] for name in m}
 
 
+def expected_absolute_loss(mu: PerClass) -> float:
+    """In classes, of the answer for which it is lowest."""
+    shares = list(mu.values())
+    return min(
+        sum(share * abs(x - answer) for x, share in enumerate(shares))
+        for answer in range(len(shares))
+    )
+
+
 def logit(share: float) -> float:
     """Clipped to +-20."""
     if share >= 1:

@@ -62,6 +62,8 @@ def run_records(rng: random.Random, project: Project, name: str, next_offset: in
         for number, part in enumerate(parts)
     ]
     end = {"upto": upto, "parts": len(parts)} | ending(rng)
+    if rng.random() < 0.7:
+        end["classes"] = list(project.config.classes)
     completed = head | {"type": "reconciliation.completed"} | end
     if rng.random() < 0.2:
         rng.shuffle(records)

@@ -41,13 +41,21 @@ def text(fields: Fields, name: str) -> str | None:
     return value
 
 
-def free_object(fields: Fields, name: str) -> Fields | None:
-    if name not in fields:
-        return None
-    value = fields[name]
+def free_object(fields: Fields, name: str) -> Fields:
+    """Any object of finite numbers; empty where the field is not there."""
+    value = fields.get(name, {})
     if not isinstance(value, dict):
         raise invalid(name, "is not an object")
+    check_finite(value, name)
     return value
+
+
+def check_finite(value: object, name: str) -> None:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            check_finite(item, name)
+    elif isinstance(value, float):
+        check_number(value, name)
 
 
 def base(task: Fields) -> tuple[float, ...]:
@@ -97,7 +105,19 @@ def run_worker(fields: Fields) -> RunWorker:
     )
 
 
+def class_names(fields: Fields) -> tuple[str, ...] | None:
+    """The classes that a run was computed for, where it says so."""
+    if "classes" not in fields:
+        return None
+    found = fields["classes"]
+    if not isinstance(found, list):
+        raise invalid("classes", "is not a list")
+    return tuple(check_identifier(item, "classes") for item in found)
+
+
 def part(project: str, fields: Fields) -> Event:
+    if sum(name in fields for name in ("tasks", "workers", "clusters")) != 1:
+        raise invalid("part", "has not one of tasks, workers, clusters")
     return Part(
         project,
         identifier(fields, "run"),
@@ -126,6 +146,7 @@ def completed(project: str, fields: Fields) -> Event:
         seed,
         free_object(fields, "parameters"),
         free_object(fields, "summary"),
+        class_names(fields),
         error,
     )
 

@@ -2,8 +2,9 @@
 
 As read here: a run that is refused, held or failed is an applied record with a row in
 `reconciliation_runs`, its reason being the code. A run's `base` arrays and class indices mean the
-classes as they were at `upto`, so a run is for other classes where a declaration changed them
-(their set or order) since. Tasks and workers that the project does not have are passed over.
+classes that it names, or else those that there were at `upto`: then it is for other classes where
+a declaration changed them (their set or order) since. Tasks and
+workers that the project does not have are passed over.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def collected(completed: Completed, parts: list[Part]) -> Run:
 def refuse(project: Project, run: Run) -> bool:
     """Whether the run is for other classes or not newer than the adopted one."""
     upto, adopted = run.completed.upto, project.adopted
-    if project.classes_since >= upto or not fits(project, run):
+    if not fits(project, run):
         run.status, run.reason = "refused", OTHER_CLASSES
     elif adopted is not None and upto <= adopted.completed.upto:
         run.status, run.reason = "refused", NOT_NEWER
@@ -90,7 +91,12 @@ def refuse(project: Project, run: Run) -> bool:
 
 
 def fits(project: Project, run: Run) -> bool:
-    """Whether all that the run says can be about these classes."""
+    """Whether the run is about the present classes."""
+    classes = run.completed.classes
+    if classes is None and project.classes_since >= run.completed.upto:
+        return False
+    if classes is not None and classes != project.config.classes:
+        return False
     confusions = [found.confusion for found in run.workers.values()]
     confusions += run.clusters.values()
     return all(len(base) == len(project.config.classes) for base in run.bases.values()) and all(

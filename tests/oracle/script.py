@@ -123,8 +123,9 @@ class Script:
             {"worker": worker, "p": share, "flag": None, "flag_reason": None}
             for worker, share in (p or {}).items()
         ]
-        self.part(name, tasks=tasks, workers=workers)
-        return self.completed(name, upto, **completed)
+        self.part(name, 0, tasks=tasks)
+        self.part(name, 1, workers=workers)
+        return self.completed(name, upto, 2, **completed)
 
     # --- what came of it ----------------------------------------------------------------------
 

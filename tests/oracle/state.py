@@ -31,6 +31,16 @@ class Vote:
     p: float  # its own, whatever runs say of its worker
 
 
+@dataclass(frozen=True)
+class Lease:
+    """A task that a worker holds; times in microseconds."""
+
+    id: str
+    task: str
+    worker: str
+    expires_at: int
+
+
 @dataclass(eq=False)
 class Run:
     """A run that has come to its end, with what was found in its parts."""
@@ -76,6 +86,7 @@ class Worker:
     blocked: bool = False
     votes: list[Vote] = field(default_factory=list)  # in order of arrival
     milestones: set[int] = field(default_factory=set)
+    assigned: int = 0  # how often a task was assigned to the worker, whatever came of it
     # By the adopted run; classes by name:
     found: RunWorker | None = None
     confusion: NamedConfusion = ()
@@ -103,6 +114,7 @@ class Project:
     records: dict[str, tuple[float, int]] = field(default_factory=dict)
     b: float = 1.0
     history: list[dict[str, object]] = field(default_factory=list)
+    leases: dict[Pair, Lease] = field(default_factory=dict)
     # Reconciliation: parts (with the time they came) of runs without an end, runs with one.
     parts: dict[str, dict[int, tuple[int, Part]]] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
@@ -120,6 +132,15 @@ class Project:
         S, n, prior = self.S(worker), len(worker.votes), self.config.worker_prior
         lower, upper = model.interval(S, n, prior)
         return {"accuracy": model.accuracy(S, n, prior), "lower": lower, "upper": upper}
+
+    # --- assignment ---------------------------------------------------------------------------
+
+    def leases_on(self, task: Task) -> int:
+        return sum(lease.task == task.name for lease in self.leases.values())
+
+    def budget_used(self) -> int:
+        """Pairs that ever voted, plus open leases."""
+        return len(self.ever_voted) + len(self.leases)
 
     # --- tasks --------------------------------------------------------------------------------
 

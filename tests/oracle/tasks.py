@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .assign import end_of_task, end_of_worker
 from .events import Added, GoldSet
 from .fields import Rejected
 from .state import Project, Worker
@@ -41,6 +42,7 @@ def withdraw(turn: Turn, project: Project, name: str) -> str:
         return DUPLICATE
     task.withdrawn = True
     task.updated_at = turn.time
+    end_of_task(turn, project, task.name)
     return APPLIED
 
 
@@ -60,6 +62,7 @@ def block(turn: Turn, project: Project, name: str) -> str:
     worker = turn.worker(project, name)
     if worker.blocked:
         return DUPLICATE
+    end_of_worker(turn, project, worker.name)
     set_blocked(turn, project, worker, True)
     return APPLIED
 

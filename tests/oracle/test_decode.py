@@ -27,7 +27,7 @@ def test_what_is_no_json_object_is_invalid_json(number: int) -> None:
     assert code(logs.NOT_JSON[number]) == "invalid_json"
 
 
-@pytest.mark.parametrize("type_", [*logs.NO_TYPES, "worker.available", "time.passed"])
+@pytest.mark.parametrize("type_", [*logs.NO_TYPES, "worker.idle", "task.assigned"])
 def test_a_type_that_nobody_knows_is_unknown(type_: object) -> None:
     assert code(VOTE | {"type": type_}) == "unknown_type"
 

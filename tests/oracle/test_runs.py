@@ -285,7 +285,7 @@ def resolved(labels: str = "11111") -> Script:
 def test_a_run_that_flips_a_fifth_of_the_resolved_tasks_is_adopted() -> None:
     p = resolved()
     assert p.run({"t0": [9, 0]}) == [Said(REVISED, "0", "confident", 2)]
-    assert p.run_row()["adopted_at"] == p.task("t0")["resolved_at"] == 7_000_000
+    assert p.run_row()["adopted_at"] == p.task("t0")["resolved_at"] == 8_000_000
 
 
 def test_a_run_that_flips_more_is_held_and_changes_nothing() -> None:
@@ -452,6 +452,17 @@ def test_a_run_from_before_the_classes_changed_is_refused() -> None:
     assert status(p, "s") == ("adopted", None)
 
 
+def test_a_run_may_name_the_classes_that_it_is_for() -> None:
+    p = Script("ab", "categorical")
+    p.vote("t", "w", "a")
+    upto = p.offset
+    p.declare("ba", "categorical")
+    p.run({"t": [0, 1]}, upto=upto, classes=["a", "b"])
+    assert status(p) == ("refused", "other_classes")
+    p.run({"t": [0, 1]}, name="s", upto=upto, classes=["b", "a"])
+    assert status(p, "s") == ("adopted", None)
+
+
 def test_a_held_run_is_refused_when_the_classes_have_changed_since() -> None:
     p = Script("ab", "categorical", resolve={"confidence": 0.6, "min_labels": 1})
     p.vote("t", "w", "a")
@@ -471,8 +482,8 @@ def test_a_run_is_shown_with_what_its_job_said(p: Script) -> None:
     }
     p.run({}, version="0.3", seed=7, algorithm="cola", **said)
     row = {"project": "p", "run": "r", "upto": 1, "algorithm": "cola", "version": "0.3"}
-    row |= {"seed": 7, "bound": -1.5, "parts": 1, "status": "adopted", "reason": None}
-    assert p.run_row() == row | said | {"adopted_at": 2_000_000}
+    row |= {"seed": 7, "bound": -1.5, "parts": 2, "status": "adopted", "reason": None}
+    assert p.run_row() == row | said | {"adopted_at": 3_000_000}
 
 
 def test_workers_and_clusters_are_shown_as_the_last_adopted_run_saw_them(p: Script) -> None:
@@ -480,8 +491,9 @@ def test_workers_and_clusters_are_shown_as_the_last_adopted_run_saw_them(p: Scri
     p.vote("t", "v", "1")
     w = {"worker": "w", "p": 0.9, "flag": "spammer", "flag_reason": "always 1", "cluster": 2}
     w["confusion"] = [[1, 1, 3.0], [0, 0, 2.5], [1, 0, 1.0]]
-    p.part("r", 0, workers=[w], clusters=[{"cluster": 2, "confusion": [["0", "1", 4]]}])
-    p.completed("r", 3)
+    p.part("r", 0, workers=[w])
+    p.part("r", 1, clusters=[{"cluster": 2, "confusion": [["0", "1", 4]]}])
+    p.completed("r", 3, 2)
     row = p.worker("w")
     assert (row["cluster"], row["flag"], row["flag_reason"]) == (2, "spammer", "always 1")
     assert p.worker("v")["cluster"] is None
@@ -512,11 +524,14 @@ GOOD_END: dict[str, object] = {"run": "r", "upto": 1, "parts": 1, "algorithm": "
         *(("workers", [{"worker": "w"}]), ("workers", [{"worker": "w", "p": 1.5}])),
         *(("workers", [{"p": 0.5}]), ("workers", [{"worker": "w", "p": 0.5, "flag": 1}])),
         ("workers", [{"worker": "w", "p": 0.5, "confusion": [[0, 1]]}]),
-        ("clusters", [{"confusion": []}]),
+        *(("clusters", []), ("bare", 1)),
     ],
 )
 def test_a_part_is_checked(p: Script, name: str, value: object) -> None:
-    p.event("reconciliation.part", **(GOOD_PART | {name: value}))
+    part = GOOD_PART | {name: value}
+    if name in ("workers", "bare"):
+        del part["tasks"]
+    p.event("reconciliation.part", **part)
     assert p.outcome == "dead"
     assert p.code() == "invalid_field"
 
@@ -526,10 +541,17 @@ def test_a_part_is_checked(p: Script, name: str, value: object) -> None:
     [
         *(("run", None), ("upto", None), ("upto", -1), ("upto", "1"), ("parts", None)),
         *(("parts", 1.5), ("algorithm", None), ("algorithm", 1), ("summary", []), ("seed", "0")),
-        *(("error", 1), ("parameters", "none")),
+        *(("error", 1), ("parameters", "none"), ("classes", "01"), ("classes", [None])),
     ],
 )
 def test_an_end_is_checked(p: Script, name: str, value: object) -> None:
     p.event("reconciliation.completed", **(GOOD_END | {name: value}))
+    assert p.outcome == "dead"
+    assert p.code() == "invalid_field"
+
+
+def test_a_number_beyond_all_doubles_is_invalid_wherever_it_is(p: Script) -> None:
+    end = b'{"type":"reconciliation.completed","project":"p","run":"r","upto":1,"parts":0,'
+    p.send(end + b'"algorithm":"cola","summary":{"a":[1e400]}}')
     assert p.outcome == "dead"
     assert p.code() == "invalid_field"

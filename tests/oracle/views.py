@@ -74,7 +74,7 @@ def progress_row(project: Project) -> Row:
         "resolved": len(tasks) - status["open"],
         "ambiguous": status["ambiguous"],
         "votes": len(project.present),
-        "budget_used": len(project.ever_voted),
+        "budget_used": project.budget_used(),
         "mean_confidence": sum(confidences) / len(confidences) if confidences else None,
     }
 

@@ -52,6 +52,7 @@ def submit(turn: Turn, project: Project, vote: Submitted) -> str:
     project.present[pair] = new
     project.ever_voted.add(pair)
     project.skips.discard(pair)
+    project.leases.pop(pair, None)
     if annotation_id is not None:
         project.owners.setdefault(annotation_id, pair)
     if not worker.blocked:
@@ -67,6 +68,7 @@ def skip(turn: Turn, project: Project, event: Skipped) -> str:
     if outcome == STALE or (outcome == DUPLICATE and pair in project.skips):
         return outcome
     project.skips.add(pair)
+    project.leases.pop(pair, None)
     return APPLIED
 
 
