@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with (steps done, steps in all) while `fit` works."""
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from connector.cli.run import tune_interpreter
 
 from .confidence import measure_confidence
+from .flags import measure_flags
 from .history import measure_history
 from .latency import measure_latency
 from .memory import measure_memory
@@ -28,6 +29,7 @@ PARTS: dict[str, Part] = {
     "history": measure_history,
     "memory": measure_memory,
     "confidence": measure_confidence,
+    "flags": measure_flags,
 }
 
 
