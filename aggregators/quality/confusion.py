@@ -72,4 +72,3 @@ def _believed(posteriors: FloatArray, truth: IntArray | None, task: IntArray) ->
         rows[gold] = 0.0
         rows[gold, truth[task[gold]]] = 1.0
     return rows
-
