@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from math import log
+from math import inf, log
 
 from . import messages, model
 from .events import Available
@@ -115,10 +115,9 @@ def choose(project: Project, worker: Worker, choices: Choices) -> tuple[Task, fl
     config = project.config
     tasks = [task for task in project.tasks.values() if not task.withdrawn]
     with_room = [task for task in tasks if has_room(project, task)]
+    most = most_votes(project, worker)
     open_tasks = [
-        task
-        for task in with_room
-        if task.status == "open" and is_skilled_enough(project, task, worker)
+        task for task in with_room if task.status == "open" and len(project.counting(task)) <= most
     ]
     ambiguous = []
     if worker.name in config.experts:
@@ -126,15 +125,20 @@ def choose(project: Project, worker: Worker, choices: Choices) -> tuple[Task, fl
             task for task in tasks if task.status == "ambiguous" and not project.leases_on(task)
         ]
     unseen = {task.name for task in tasks if is_unseen(project, task, worker)}
+    number = list(project.workers).index(worker.name) + 1
+
+    def tie(task: Task) -> int:
+        return choices.tie(project.name, list(project.tasks).index(task.name) + 1, number)
 
     def first(pool: list[Task], rank: Callable[[Task], float]) -> Task | None:
         """Of the lowest rank; of those within 1e-9 of it, the first in the worker's order."""
         pool = [task for task in pool if task.name in unseen]
         if not pool:
             return None
-        lowest = min(map(rank, pool))
-        equals = [task for task in pool if rank(task) <= lowest + model.TIE]
-        return min(equals, key=lambda task: tie(project, task, worker, choices))
+        ranks = {task.name: rank(task) for task in pool}
+        lowest = min(ranks.values())
+        equals = [task for task in pool if ranks[task.name] <= lowest + model.TIE]
+        return min(equals, key=tie)
 
     def ordinary(pool: list[Task]) -> Task | None:
         pool = [task for task in pool if task.name in unseen]
@@ -154,7 +158,6 @@ def choose(project: Project, worker: Worker, choices: Choices) -> tuple[Task, fl
 
     k = worker.assigned + 1
     gold = first([task for task in with_room if task.status == "gold"], lambda task: 0.0)
-    number = list(project.workers).index(worker.name) + 1
     if is_probe(project, k):
         resolved = [task for task in with_room if task.status not in ("open", "gold")]
         most_decided = first(open_tasks + resolved, lambda task: -margin(project, task))
@@ -162,12 +165,6 @@ def choose(project: Project, worker: Worker, choices: Choices) -> tuple[Task, fl
     elif choices.is_gold_turn(project.name, number, k, config.gold_rate):
         choice = gold or choice
     return choice, told
-
-
-def tie(project: Project, task: Task, worker: Worker, choices: Choices) -> int:
-    task_number = list(project.tasks).index(task.name) + 1
-    worker_number = list(project.workers).index(worker.name) + 1
-    return choices.tie(project.name, task_number, worker_number)
 
 
 def is_unseen(project: Project, task: Task, worker: Worker) -> bool:
@@ -182,11 +179,12 @@ def has_room(project: Project, task: Task) -> bool:
     return most is None or taken < most
 
 
-def is_skilled_enough(project: Project, task: Task, worker: Worker) -> bool:
+def most_votes(project: Project, worker: Worker) -> float:
+    """That an open task may have to be for this worker."""
     after = project.config.skilled_after
-    if after is None or len(project.counting(task)) < after:
-        return True
-    return project.quality(worker)["lower"] >= project.config.skilled_accuracy
+    if after is None or project.quality(worker)["lower"] >= project.config.skilled_accuracy:
+        return inf
+    return after - 1
 
 
 def is_probe(project: Project, k: int) -> bool:

@@ -73,6 +73,9 @@ class PlainFold:
         self.messages += turn.out
         return turn.out
 
+    def time(self, partition: int) -> int:
+        return self._times[partition]
+
     def _let_time_pass(self, turn: Turn) -> None:
         here = [p for p in self.projects.values() if p.partition == turn.record.partition]
         assign.expire(turn, here)

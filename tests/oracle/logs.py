@@ -7,6 +7,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from . import random_assignments
+from .assign import DEFAULT, Choices
 from .fold import PlainFold, Record
 from .random_runs import run_records
 
@@ -128,6 +130,8 @@ def random_log(
     redeclare: float = 0.03,
     gaps: float = 0.0,
     runs: float = 0.0,
+    assignments: float = 0.0,
+    choices: Choices = DEFAULT,
     start_ms: int = 1_767_000_000_000,
 ) -> list[Record]:
     """A log of `size` records over all partitions, the same for the same arguments.
@@ -144,9 +148,13 @@ def random_log(
         redeclare: share of records that declare a project again.
         gaps: share of records before which an offset is missing.
         runs: how often a reconciliation begins, per record; 0.02, say.
+        assignments: share of records by which a worker asks, answers or skips, or time passes.
+        choices: by which the assignments are answered; with others the log still makes sense.
         start_ms: timestamp of the first record.
     """
-    maker = Maker(random.Random(seed), projects, partitions, tasks, workers, runs)
+    rng = random.Random(seed)
+    maker = Maker(rng, projects, partitions, tasks, workers, runs, assignments)
+    maker.fold = PlainFold(choices=choices)
     maker.now, maker.cloudevents, maker.gaps = start_ms, cloudevents, gaps
     records = []
     for number in range(size):
@@ -157,7 +165,7 @@ def random_log(
             records.append(maker.bad())
         else:
             records.append(maker.good(redeclare))
-        if runs:
+        if runs or assignments:
             maker.fold.feed(records[-1])
     return records
 
@@ -170,10 +178,12 @@ class Maker:
         partitions: int,
         tasks: int,
         workers: int,
-        runs: float = 0.0,
+        runs: float,
+        assignments: float,
     ) -> None:
         self.runs = runs
-        self.fold = PlainFold()  # of the records so far, if there are runs
+        self.assignments = assignments
+        self.fold = PlainFold()  # of the records so far, if there are runs or assignments
         self.rng = rng
         self.partitions = partitions
         self.tasks = TASK_IDS[:tasks]
@@ -240,6 +250,8 @@ class Maker:
         project = rng.choice(self.projects)
         if self.runs and (fields := self.of_a_run(project)):
             return self.record(project.partition, fields)
+        if self.assignments and rng.random() < self.assignments:
+            return self.record(project.partition, self.of_an_assignment(project))
         if project.sent and rng.random() < 0.08:  # the platform sends again
             return self.record(project.partition, rng.choice(project.sent))
         if rng.random() < redeclare:
@@ -250,6 +262,24 @@ class Maker:
             fields |= {"unknown": {"at": "never"}, "id": None, "comment": "\ud800"}
         project.sent.append(fields)
         return self.record(project.partition, fields)
+
+    def of_an_assignment(self, project: ProjectMade) -> Fields:
+        """A worker asks, or answers or skips what they hold, or time passes."""
+        rng, state = self.rng, self.fold.projects.get(str(project.name))
+        lease = random_assignments.some_lease(rng, state)
+        what = rng.random()
+        if what < 0.15:
+            if what < 0.08:
+                self.now += random_assignments.quiet_ms(rng, state)
+            return {"type": "time.passed"}
+        if lease is None or what < 0.65:
+            asked = random_assignments.asks(rng, self.workers)
+            return asked | {"project": project.name}
+        pair: Fields = {"task": lease.task, "worker": lease.worker, "project": project.name}
+        if what < 0.73:
+            return {"type": "annotation.skipped"} | pair
+        vote = self.vote(project)
+        return {"type": "annotation.submitted", "label": vote["label"]} | pair
 
     def of_a_run(self, project: ProjectMade) -> Fields | None:
         """The next record of a run that is on its way, a new run's first, or an answer to one."""
@@ -389,7 +419,9 @@ class Maker:
         if rng.random() < 0.3:
             model["class_prior"] = [rng.choice((1, 1, 2, 5, 0.25)) for _ in classes]
         fields: Fields = {"resolve": resolve, "model": model}
-        if rng.random() < 0.6:
+        if self.assignments:
+            fields["assign"] = random_assignments.settings(rng, self.workers)
+        elif rng.random() < 0.6:
             experts = rng.sample(self.workers, min(2, len(self.workers)))
             fields["assign"] = {"experts": experts, "budget": rng.choice((0, 100))}
         if rng.random() < 0.2:

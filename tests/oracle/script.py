@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from .assign import DEFAULT, Choices
 from .fold import Message, PlainFold, Record
 
 Rows = list[dict[str, Any]]
@@ -25,8 +26,14 @@ class Said:
 class Script:
     """One project `p` on partition 0, a record every second; fresh workers weigh 2/3 each."""
 
-    def __init__(self, classes: str = "01", kind: str = "", **sections: object) -> None:
-        self.fold = PlainFold()
+    def __init__(
+        self,
+        classes: str = "01",
+        kind: str = "",
+        choices: Choices | None = None,
+        **sections: object,
+    ) -> None:
+        self.fold = PlainFold(choices=choices or DEFAULT)
         self.offset = 0
         self.outcome = ""  # how the last record was counted
         if classes:
@@ -97,6 +104,35 @@ class Script:
 
     def unblock(self, worker: str) -> list[Said]:
         return self.event("worker.unblocked", worker=worker)
+
+    # --- assignment ---------------------------------------------------------------------------
+
+    def add(self, *tasks: str, **fields: object) -> None:
+        for task in tasks:
+            self.event("task.added", task=task, **fields)
+
+    def ask(self, worker: str, want: int | None = None, seconds: float | None = None) -> list[str]:
+        """The tasks that the worker gets, or the reason why there is none."""
+        fields = {"type": "worker.available", "project": "p", "worker": worker}
+        messages = self.send(fields if want is None else fields | {"want": want}, seconds=seconds)
+        values: list[Any] = [m.value for m in messages if m.topic == "tasks.assigned"]
+        return [
+            value["task"] if value["type"] == "task.assigned" else f"none: {value['reason']}"
+            for value in values
+            if value["type"] != "assignment.expired"
+        ]
+
+    def told(self) -> list[tuple[str, str, str]]:
+        """All that went out to workers so far: worker, task or "", type or reason."""
+        values: list[Any] = [m.value for m in self.fold.messages if m.topic == "tasks.assigned"]
+        return [
+            (value["worker"], value.get("task", ""), value.get("reason", "assigned"))
+            for value in values
+        ]
+
+    def held(self) -> set[tuple[str, str]]:
+        """Task and worker of the open leases."""
+        return set(self.fold.projects["p"].leases)
 
     # --- reconciliation -----------------------------------------------------------------------
 

@@ -78,15 +78,74 @@ def test_runs_come_to_every_end() -> None:
     assert [name for name in expected if seen[name] < 5] == []
 
 
+def test_assignments_come_to_every_end() -> None:
+    seen: Counter[object] = Counter()
+    for seed in SEEDS:
+        for message in fold(random_log(seed, 300, assignments=0.4)).messages:
+            if message.topic == "tasks.assigned" and isinstance(message.value, dict):
+                seen[message.value.get("reason") or message.value["policy"]] += 1
+    expected = [
+        *("uncertainty", "uniform", "expired", "withdrawn", "blocked"),
+        *("no_open_task", "all_seen", "budget", "project_closed"),
+    ]
+    assert [name for name in expected if seen[name] < 10] == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nobody_gets_what_they_may_not_have(seed: int) -> None:
+    folded = PlainFold()
+    for record in random_log(seed, 250, assignments=0.5, runs=0.01):
+        projects = folded.projects.items()
+        taken = {name: p.ever_voted | p.skips | set(p.leases) for name, p in projects}
+        for message in folded.feed(record):
+            value = message.value
+            if message.topic != "tasks.assigned" or not isinstance(value, dict):
+                continue
+            pair = value.get("task", ""), value["worker"]
+            if value["type"] == "assignment.expired":
+                taken[value["project"]].remove(pair)
+            if value["type"] == "task.assigned":
+                assert pair not in taken[value["project"]]
+                taken[value["project"]].add(pair)
+                check_assignment(folded.projects[value["project"]], value)
+        for project in folded.projects.values():
+            for pair, lease in project.leases.items():
+                assert pair not in project.ever_voted | project.skips
+                assert lease.expires_at > folded.time(project.partition)
+
+
+def check_assignment(project: Project, value: dict[str, str]) -> None:
+    """As far as the state after the whole record tells."""
+    task, worker = project.tasks[value["task"]], project.workers[value["worker"]]
+    assert project.leases[task.name, worker.name].id == value["lease"]
+    forbidden = project.config.closed, worker.blocked, task.withdrawn
+    assert forbidden == (False, False, False)
+    budget, most = project.config.budget, project.limits(task).max_labels
+    assert budget is None or project.budget_used() <= budget
+    held = project.leases_on(task)
+    if task.status == "ambiguous" and worker.name in project.config.experts:
+        assert held == 1
+    else:
+        assert most is None or len(project.counting(task)) + held <= most
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_comes_the_fold_keeps_its_word(seed: int) -> None:
-    log = random_log(seed, 250, partitions=2, redeclare=0.05, runs=0.03 * (seed % 2))
+    log = random_log(
+        seed,
+        250,
+        partitions=2,
+        redeclare=0.05,
+        runs=0.03 * (seed % 2),
+        assignments=0.3 * (seed % 3),
+    )
     folded = PlainFold()
     told: dict[tuple[object, object], tuple[object, object, object]] = {}
     for record in log:
         for message in folded.feed(record):
             value = message.value
-            if isinstance(value, dict):
+            if message.topic == "labels.resolved":
+                assert isinstance(value, dict)
                 task = value["project"], value["task"]
                 before = told.get(task, (0, None, None))[0]
                 assert isinstance(before, int)
