@@ -15,6 +15,8 @@ import numpy as np
 
 from .streaming import TaskState, softmax
 
+LOG_2 = log(2.0)
+
 TIE = 1e-9
 """Classes whose stated probability is this close to the largest tie: the earlier one is the top."""
 
@@ -50,9 +52,14 @@ def stated(
     if doubt <= 0.0:
         return list(mu)
     r = sum(counts.values())
-    evidence = max(m) - log(max(mu))  # log sum exp(m), by the class that has the largest share
     K = len(m)
-    g = -r * log(2.0) if K == 2 else _urn(counts, r, K)
+    # log sum exp(m), by the class that has the largest share
+    if K == 2:  # half of all projects, and twice as fast
+        evidence = (m[0] if m[0] > m[1] else m[1]) - log(mu[0] if mu[0] > mu[1] else mu[1])
+        g = -r * LOG_2
+    else:
+        evidence = max(m) - log(max(mu))
+        g = _urn(counts, r, K)
     gap = evidence - g + log((1.0 - doubt) / doubt)
     if gap > 0.0:
         e = exp(-gap)
@@ -83,6 +90,8 @@ def _lgamma_ratio(count: float, a: float) -> float:
 
 def top(q: Sequence[float]) -> int:
     """Index of the largest probability; within `TIE` of it the earliest."""
+    if len(q) == 2 and q[0] >= q[1] - TIE:
+        return 0
     limit = max(q) - TIE
     for x, v in enumerate(q):
         if v >= limit:

@@ -116,11 +116,11 @@ def clip_p(p: float) -> float:
 def add_weight(m: list[float], x: int, p: float) -> None:
     """Add one vote's log-weights to ``m`` in place."""
     K = len(m)
-    wrong = log((1.0 - p) / (K - 1))
     if K == 2:
         m[x] += log(p)
-        m[1 - x] += wrong
+        m[1 - x] += log(1.0 - p)
         return
+    wrong = log((1.0 - p) / (K - 1))
     right = m[x] + log(p)
     for y in range(K):
         m[y] += wrong

@@ -12,6 +12,9 @@ _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))",
     re.ASCII,
 )
+_COMMON = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{3}|\.\d{6})?Z", re.ASCII)
+"""What most clients send. Python reads it by itself, three times faster than we do."""
+_US = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _END = int((datetime(2201, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()) * 1_000_000
 
@@ -28,6 +31,15 @@ def parse_instant(text: object) -> int:
     Raises:
         ValueError: not of that form, not a day of the calendar, or outside 1970 to 2200.
     """
+    if (
+        text.__class__ is str
+        and _COMMON.fullmatch(text) is not None
+        and "1970" <= text[:4] <= "2200"
+    ):
+        try:
+            return (datetime.fromisoformat(text) - _EPOCH) // _US
+        except ValueError:
+            pass  # which of the two it is, is said below
     match = _RFC3339.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ValueError("must be an RFC 3339 time with a zone, such as 2026-01-02T03:04:05Z")
@@ -55,8 +67,13 @@ def _day(date: str) -> int:
     return (day - _EPOCH).days * 86_400_000_000
 
 
-@lru_cache(maxsize=1024)
 def format_instant(us: int) -> str:
     """`YYYY-MM-DDTHH:MM:SS.ffffffZ`."""
-    at = _EPOCH + timedelta(microseconds=us)
-    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    seconds, fraction = divmod(us, 1_000_000)
+    return f"{_second(seconds)}.{fraction:06d}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> str:
+    """The part before the fraction; messages of one second come together."""
+    return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")

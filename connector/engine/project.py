@@ -12,7 +12,6 @@ from math import log
 from typing import TYPE_CHECKING
 
 import msgspec
-from scipy.special import betaincinv
 
 from aggregators.confidence import slope_prior_mean
 from aggregators.streaming import one_hot, softmax, summed
@@ -21,6 +20,7 @@ from connector.domain.rows import PairRow, ProjectRow, TaskRow, WorkerRow
 
 from . import rows
 from .calibration import Calibration
+from .history import beta_interval
 from .state import Annotation, Memory, Task, Worker
 
 if TYPE_CHECKING:
@@ -378,15 +378,3 @@ class Project:
             rows.worker_row(self.id, w, w.accuracy(alpha, beta), lo, hi)
             for w, lo, hi in zip(workers, lower, upper, strict=True)
         ]
-
-
-def beta_interval(a: Sequence[float], b: Sequence[float]) -> tuple[list[float], list[float]]:
-    """2.5 % and 97.5 % quantiles of Beta(a, b), element by element.
-
-    Parameters that rounding has pushed to 0 or below are lifted to 1e-12.
-    """
-    if not a:
-        return [], []
-    a = [max(v, 1e-12) for v in a]
-    b = [max(v, 1e-12) for v in b]
-    return betaincinv(a, b, 0.025).tolist(), betaincinv(a, b, 0.975).tolist()

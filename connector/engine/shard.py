@@ -12,19 +12,22 @@ from typing import TypeVar
 
 from connector.domain.config import ProjectConfig
 from connector.domain.errors import DeadCode, InputError
-from connector.domain.events import Declared, Event
+from connector.domain.events import AnnotationSubmitted, Declared, Event
 from connector.domain.records import Cursor, Outgoing, Record, TopicPartition
-from connector.domain.rows import Changes, DeadRow, HistoryRow, ProgressRow
+from connector.domain.rows import Changes, DeadRow, ProgressRow
 
 from . import rows
 from .declare import redeclared
 from .handlers import HANDLERS
+from .history import Milestone, history_rows
 from .messages import Cause, Topics, dead_letter
 from .project import Project
 from .storage import Storage
 from .turn import Outcome, Turn
 
 NAMED = ("task", "worker", "annotation_id")
+
+APPLIED, DUPLICATE = Outcome.APPLIED, Outcome.DUPLICATE
 
 T = TypeVar("T")
 
@@ -66,7 +69,7 @@ class Shard:
         self.projects: dict[str, Project] = {}
         self._elsewhere: dict[str, TopicPartition | None] = {}
         self._outgoing: list[Outgoing] = []
-        self._history: list[HistoryRow] = []
+        self._history: list[Milestone] = []
         self._dead: list[DeadRow] = []
         self._spilled = False
         self._turn = Turn(topics, self._outgoing, self._history, self._save_early)
@@ -83,6 +86,12 @@ class Shard:
             sets = named.get(e.project)
             if sets is None:
                 sets = named[e.project] = (set(), set(), set())
+            if isinstance(e, AnnotationSubmitted):  # most are, and have all three
+                sets[0].add(e.task)
+                sets[1].add(e.worker)
+                if isinstance(e.annotation_id, str):
+                    sets[2].add(e.annotation_id)
+                continue
             for field, names in zip(NAMED, sets, strict=True):
                 value = getattr(e, field, None)
                 if value.__class__ is str:
@@ -112,7 +121,8 @@ class Shard:
         self.received += 1
         if record.timestamp > self.time:
             self.time = record.timestamp
-        cause = Cause(record.topic, record.partition, record.offset)
+        # Made as a plain tuple is: a named one's constructor is a function of Python's.
+        cause = tuple.__new__(Cause, (record.topic, record.partition, record.offset))
         try:
             if isinstance(event, InputError):
                 raise event
@@ -120,7 +130,12 @@ class Shard:
         except InputError as error:
             self._bury(record, error)
         else:
-            self._count(outcome)
+            if outcome is APPLIED:
+                self.applied += 1
+            elif outcome is DUPLICATE:
+                self.duplicates += 1
+            else:
+                self.stale += 1
 
     def _judge(self, storage: Storage, cause: Cause, event: Event) -> Outcome:
         project = self._project(storage, event.project)
@@ -153,14 +168,6 @@ class Shard:
         project.dirty = True
         self.projects[name] = project
         del self._elsewhere[name]
-
-    def _count(self, outcome: Outcome) -> None:
-        if outcome is Outcome.APPLIED:
-            self.applied += 1
-        elif outcome is Outcome.DUPLICATE:
-            self.duplicates += 1
-        else:
-            self.stale += 1
 
     def _bury(self, record: Record, error: InputError) -> None:
         self.dead += 1
@@ -205,7 +212,7 @@ class Shard:
                 changes.annotations.append(rows.annotation_row(p.id, a))
             p.saved()
         changes.outgoing = self.take_outgoing()
-        changes.history = _emptied(self._history)
+        changes.history = history_rows(_emptied(self._history))
         changes.dead = _emptied(self._dead)
         return changes
 

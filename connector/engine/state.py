@@ -81,7 +81,10 @@ class Vote(VoteState):
         annotation_id: str | None,
         p: float = 0.0,
     ) -> None:
-        super().__init__(worker, x, p, counts=not worker.blocked)
+        self.worker = worker
+        self.x = x
+        self.p = p
+        self.counts = not worker.blocked
         self.arrival = arrival
         self.offset = offset
         self.revision = revision
@@ -192,8 +195,12 @@ class Task(TaskState):
     def shown_probabilities(self, classes: Sequence[str]) -> bytes:
         """JSON of the stated probabilities by class name."""
         if self.shown is None:
-            assert self.q is not None
-            self.shown = _encode(dict(zip(classes, self.q, strict=True)))
+            q = self.q
+            assert q is not None
+            if len(q) == 2:
+                self.shown = _encode({classes[0]: q[0], classes[1]: q[1]})
+            else:
+                self.shown = _encode(dict(zip(classes, q, strict=True)))
         return self.shown
 
     @property

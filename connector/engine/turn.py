@@ -12,12 +12,12 @@ from enum import Enum
 from aggregators.confidence import stated, top, vote_counts
 from aggregators.streaming import cast, set_truth, settle, withdraw
 from connector.domain.records import Outgoing
-from connector.domain.rows import HistoryRow
 
+from .history import Milestone, mark
 from .messages import Cause, Topics, cloudevent_headers, label_message
-from .project import Project, beta_interval
+from .project import Project
 from .resolve import REOPENED, Standing, judge, stays_open
-from .state import ADJUDICATED, Annotation, Task, Vote, Worker
+from .state import ADJUDICATED, OPEN, Annotation, Task, Vote, Worker
 from .storage import Storage
 
 HELD_DIRTY = 5000
@@ -62,7 +62,7 @@ class Turn:
         self,
         topics: Topics,
         outgoing: list[Outgoing],
-        history: list[HistoryRow],
+        history: list[Milestone],
         save_early: Callable[[Storage], None],
     ) -> None:
         self.topics = topics
@@ -122,14 +122,16 @@ class Turn:
         p.dirty = True
         before = task.mu
         cast(task, worker.id, worker, vote, p.config.alpha, p.config.beta)
-        if task.resolved:
+        if task.status != OPEN:
             worker.resolved += 1
             worker.agreed += vote.x == task.label
-        self.moved(task, before)
-        self.worker_changed(worker)
-        mark = _mark(worker.n)
-        if mark > worker.mark:
-            worker.mark = mark
+        if task.mu is not before:
+            p.moved_tasks[task.id] = (task, self.time)
+        worker.updated_at = self.time
+        p.dirty_workers[worker.id] = worker
+        reached = mark(worker.n)
+        if reached > worker.mark:
+            worker.mark = reached
             self._note_history(worker)
 
     def withdraw(self, task: Task, worker_id: int) -> Vote:
@@ -300,23 +302,7 @@ class Turn:
     def _note_history(self, worker: Worker) -> None:
         config = self.project.config
         a, b = worker.S + config.alpha, worker.n - worker.S + config.beta
-        (lower,), (upper,) = beta_interval([a], [b])
+        accuracy = worker.accuracy(config.alpha, config.beta)
         self.history.append(
-            HistoryRow(
-                self.project.id,
-                worker.id,
-                worker.n,
-                self.time,
-                worker.accuracy(config.alpha, config.beta),
-                lower,
-                upper,
-            )
+            Milestone(self.project.id, worker.id, worker.n, self.time, accuracy, a, b)
         )
-
-
-def _mark(n: int) -> int:
-    """``n`` if it is one of 1, 2, 5, 10, 20, 50, 100, ..., else 0."""
-    tens = n
-    while tens % 10 == 0 and tens:
-        tens //= 10
-    return n if tens in (1, 2, 5) else 0

@@ -52,7 +52,9 @@ def class_of(project: Project, label: str) -> int:
 def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
     """`annotation.submitted`."""
     p, storage = turn.project, turn.storage
-    x = class_of(p, e.label)
+    x = p.class_index.get(e.label)
+    if x is None:
+        x = class_of(p, e.label)
     revision = None if e.revision is UNSET else e.revision
     at = None if e.at is UNSET else e.at
     task, worker = p.task(storage, e.task), p.worker(storage, e.worker)
@@ -62,13 +64,14 @@ def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
             _check_owner(a, task, worker, p.name)
             if a.memory.gone and not _newer(revision, at, a.memory):
                 return STALE
+    old: Vote | None = None
     if task is not None and worker is not None:
-        memory = task.memories.get(worker.id)
+        memory = task.memories.get(worker.id) if task.memories else None
         if memory is not None and memory.gone:
             order = compare(revision, at, memory.revision, memory.at)
             if order is not None and order <= 0:
                 return STALE
-        old: Vote | None = task.votes.get(worker.id)
+        old = task.votes.get(worker.id)
         if old is not None:
             order = compare(revision, at, old.revision, old.at)
             if order == 0 or (order is None and old.x == x):
@@ -79,8 +82,8 @@ def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
         task = turn.task(e.task)
     if worker is None:
         worker = turn.worker(e.worker)
-    memory = task.memories.get(worker.id)
-    if worker.id in task.votes:
+    memory = task.memories.get(worker.id) if task.memories else None
+    if old is not None:
         counted = turn.withdraw(task, worker.id).counts
     else:
         counted = False
