@@ -156,8 +156,9 @@ def _redrive(loaded: Loaded, letters: Sequence[DeadRow], project: str | None, ag
 
 
 def _of_project(loaded: Loaded, letters: list[DeadRow], project: str) -> list[DeadRow]:
+    from connector.adapters.kafka.fetching import fetcher
+
     from .clients import kafka_client
-    from .fetching import fetcher
     from .redriving import originals, project_of
 
     places = {(letter.topic, letter.partition, letter.offset) for letter in letters}

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from connector.adapters.kafka.fetching import Fetcher, fetcher
 from connector.adapters.kafka.letters import REASON
 from connector.domain.records import Headers, Record, TopicPartition
 from connector.domain.rows import DeadRow
 
-from .fetching import Fetcher, fetcher
 from .sending import ToSend, sender
 
 if TYPE_CHECKING:

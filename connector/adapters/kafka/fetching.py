@@ -5,13 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from kafka import KafkaConsumer, errors
+from kafka.structs import TopicPartition as ClientPartition
 
 from connector.domain.errors import DependencyError
 from connector.domain.records import Record, TopicPartition
 
-if TYPE_CHECKING:
-    from connector.adapters.kafka.client import ClientSettings
+from . import quirks
+from .client import ClientSettings
+from .connecting import connecting, within
+from .faults import explained
 
 SILENCE_S = 30.0
 NEAR = 2000
@@ -75,20 +80,14 @@ class Fetcher:
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
-        from kafka.errors import KafkaError
-
-        from connector.adapters.kafka.faults import explained
-
         try:
             yield
-        except KafkaError as error:
+        except errors.KafkaError as error:
             raise explained(error, f"cannot {what} on {self._where}") from error
 
     @staticmethod
     def _tp(partition: TopicPartition) -> Any:
-        from kafka.structs import TopicPartition as Theirs
-
-        return Theirs(*partition)
+        return ClientPartition(*partition)
 
 
 @contextmanager
@@ -99,11 +98,6 @@ def fetcher(client: ClientSettings) -> Iterator[Fetcher]:
         DependencyError: no broker answers.
         ConfigurationError: a setting is wrong, or access is denied.
     """
-    from kafka import KafkaConsumer
-
-    from connector.adapters.kafka import quirks
-    from connector.adapters.kafka.connecting import connecting, within
-
     budget = quirks.Budget()
     with connecting("consumer", client) as connection:
         consumer = KafkaConsumer(
