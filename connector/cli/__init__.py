@@ -21,6 +21,7 @@ from . import (
     demo,
     doctor,
     project,
+    reconcile,
     replay,
     report,
     run,
@@ -53,6 +54,7 @@ app.add_typer(topics.app, name="topics")
 app.add_typer(db.app, name="db")
 app.add_typer(project.app, name="project")
 app.add_typer(dead.app, name="dead")
+app.add_typer(reconcile.app, name="reconcile")
 app.command()(replay.replay)
 app.add_typer(report.app, name="report")
 app.command()(demo.demo)

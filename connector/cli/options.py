@@ -71,6 +71,9 @@ def command_with(
         @functools.wraps(function)
         def command(**given: Any) -> None:
             context = given.pop("context")
+            if context.invoked_subcommand is not None:
+                _nothing_before(context)
+                return
             config = given.pop("config")
             flags = {setting.name: given.pop(setting.name) for setting in chosen}
             logged = False
@@ -103,6 +106,16 @@ def command_with(
         return command
 
     return decorate
+
+
+def _nothing_before(context: typer.Context) -> None:
+    """Refuse flags of a group that stand before one of its commands: they would do nothing."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(
+                f"give it behind `{context.invoked_subcommand}`", param_hint=parameter.opts[0]
+            )
 
 
 def _reshape(command: Any, function: Callable[..., None], chosen: list[Setting]) -> None:

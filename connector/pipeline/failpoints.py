@@ -21,6 +21,17 @@ NAMES = (
     "during_revoke",
 )
 
+JOB_NAMES = (
+    "snapshot_read",
+    "computed",
+    "encoded",
+    "part_sent",
+    "before_run_commit",
+    "after_run_commit",
+    "waiting",
+)
+"""Those of the scheduled job (`connector.reconcile`)."""
+
 _name, _count, _how = [*os.environ.get("CROWDRESOLVE_FAILPOINT", "").split(":"), "", ""][:3]
 _left = int(_count or 1) if _name else 0
 _SIGNAL = signal.SIGSTOP if _how == "stop" else signal.SIGKILL

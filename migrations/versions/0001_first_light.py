@@ -296,6 +296,18 @@ def reconciliation() -> None:
         maybe("flag_reason", sa.Text),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "job_leases",
+        key("project", name()),
+        maybe("holder", sa.Text),
+        some("expires_at"),
+        maybe("topic", name()),
+        maybe("partition", sa.Integer),
+        maybe("run", name()),
+        maybe("mark", sa.Text),
+        maybe("completed"),
+        sqlite_with_rowid=False,
+    )
 
 
 def statistics() -> None:

@@ -22,7 +22,7 @@ WIDE = {"COLUMNS": "250"}
 def _commands(command: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     command = command or typer.main.get_command(app)
     children = getattr(command, "commands", {})
-    if not children:
+    if not children or (path and command.invoke_without_command):
         yield path
     for name, child in children.items():
         yield from _commands(child, (*path, name))

@@ -24,7 +24,7 @@ from connector.domain import config, errors
 from connector.domain.decode import TYPES
 from connector.domain.errors import DeadCode
 from connector.domain.records import Outgoing
-from connector.pipeline.failpoints import NAMES
+from connector.pipeline.failpoints import JOB_NAMES, NAMES
 from connector.replay import replay
 from connector.settings import FIELDS
 
@@ -76,6 +76,8 @@ def leaves(group: Any = None, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every command that does something, with its words."""
     for name, command in (group or root()).commands.items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield path + name, command
             yield from leaves(command, f"{path}{name} ")
         else:
             yield path + name, command
@@ -358,7 +360,14 @@ def measured() -> str:
 
 
 def failpoints() -> str:
-    said = described(words.FAILPOINTS, NAMES, "failpoints")
+    return _places(described(words.FAILPOINTS, NAMES, "failpoints"))
+
+
+def job_failpoints() -> str:
+    return _places(described(words.JOB_FAILPOINTS, JOB_NAMES, "job failpoints"))
+
+
+def _places(said: Mapping[str, str]) -> str:
     return "; ".join(f"{text} (`{name}`)" for name, text in said.items()) + "."
 
 
@@ -396,6 +405,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "project-file": project_file,
     "methods": methods,
     "failpoints": failpoints,
+    "job-failpoints": job_failpoints,
     "measured": measured,
 }
 """Every part by the name in its markers."""

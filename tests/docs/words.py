@@ -170,7 +170,7 @@ PROJECT_KEYS: Mapping[str, tuple[str, str]] = {
     "assign.skilled_accuracy": ("", "their lower bound"),
     "assign.experts": ("", "workers whose votes settle ambiguous tasks"),
     "quality.block_spammers_after": ("", f"votes; 0: never ({RECONCILES})"),
-    "reconcile.algorithm": ("", f"auto | sorted_sbic | cola | dawid_skene ({RECONCILES})"),
+    "reconcile.algorithm": ("", "auto | sorted_sbic | cola | dawid_skene"),
     "reconcile.max_flip_fraction": ("", "a run that flips more labels waits for a person"),
 }
 """Of each key of a project file: an example where there is no default, and what it means."""
@@ -180,6 +180,13 @@ LOG_LINES: Mapping[str, str] = {
     "crashed": "a bug; the traceback is in the line; exit code 1",
     "database_setting": "a durability setting of the database was off and is on for us",
     "failed": "the process ends; `reason` says what to do, `exit_code` is in the line",
+    "lease_not_released": "`reconcile`: the database did not take it; the lease ends by itself",
+    "lease_not_renewed": "`reconcile`: the database was busy or away; the next renewal tells",
+    "reconcile_crashed": "a bug on one project; the others go on; the traceback is in the line",
+    "reconcile_failed": "`reconcile` failed on one project; the others go on",
+    "round_failed": "`reconcile --every` could not read the projects; it tries again",
+    "run_failed": "`reconcile` found a result that must not be adopted; `reason` says why",
+    "run_in_doubt": "`reconcile` took over from a job that died while it sent; `sent` is where",
     "hangs": "a call of the Kafka client does not return; the process ends, to be started again",
     "offsets_not_committed": "`at_least_once`: the group's offset is behind; repeats after a crash",
     "partition_waits": "the database or broker failed for this partition; it is tried again",
@@ -201,3 +208,14 @@ FAILPOINTS: Mapping[str, str] = {
     "during_revoke": "its partitions are being taken away",
 }
 """Of each place where a test can make the process die."""
+
+JOB_FAILPOINTS: Mapping[str, str] = {
+    "snapshot_read": "the snapshot is read",
+    "computed": "the result is there",
+    "encoded": "its records are there, nothing is sent",
+    "part_sent": "the first part is sent",
+    "before_run_commit": "all is sent, not committed",
+    "after_run_commit": "it is committed, the lease does not know",
+    "waiting": "it waits for the service to consume it",
+}
+"""The same of the scheduled job."""

@@ -340,6 +340,22 @@ worker_flags = Table(
     sqlite_with_rowid=False,
 )
 
+# The scheduled job's own: no state of the service, and no row of it that the consumer touches.
+# `run`, `mark` and `completed` stay when the lease ends: they say when the next run is due.
+job_leases = Table(
+    "job_leases",
+    metadata,
+    _key("project", _name),
+    _maybe("holder", _text),
+    _some("expires_at", _big),
+    _maybe("topic", _name),
+    _maybe("partition", _int),
+    _maybe("run", _name),
+    _maybe("mark", _text),
+    _maybe("completed", _big),
+    sqlite_with_rowid=False,
+)
+
 # Which table keeps which rows.
 KEPT: dict[type, Table] = {
     ProgressRow: progress,

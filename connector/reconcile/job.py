@@ -1,0 +1,329 @@
+"""The job: one run for each project that is due, and that no other job is at work on.
+
+What it finds travels through the log; of the database it writes only its lease.  A job that dies
+leaves nothing behind but a lease that ends by itself, and at most one transaction, which whoever
+comes next on the project ends before anything else.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import structlog
+
+from connector.domain.errors import CrowdResolveError
+from connector.domain.records import TopicPartition
+from connector.pipeline.failpoints import failpoint
+from connector.ports import Clock
+
+from .completed import completed, failed
+from .fitting import Unsound
+from .lease import LEASE_S, Lease
+from .parts import parts
+from .ports import Leases, Outcome, Reader, RunLog, Standing
+from .result import compute
+from .snapshot import Snapshot
+from .watch import Stopped, Watch
+
+log = structlog.get_logger("crowdresolve")
+
+LOOK_S = 0.2
+"""Between two looks at whether a run has been consumed."""
+
+LONGEST_WAIT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a job works.
+
+    Attributes:
+        holder: its name among jobs.
+        project: only this one.
+        algorithm: instead of the projects' own.
+        min_new_votes: a project with fewer changed votes since its last run waits.
+        lease_s: how long its leases last without a renewal.
+        wait_s: how long a run may take to be consumed before the job goes on without it.
+        seed: of everything random.
+    """
+
+    holder: str
+    project: str | None = None
+    algorithm: str | None = None
+    min_new_votes: int = 1
+    lease_s: float = LEASE_S
+    wait_s: float = LONGEST_WAIT_S
+    seed: int = 0
+
+
+class Done(NamedTuple):
+    """A run that was sent.
+
+    Attributes:
+        project: whose.
+        run: its name.
+        algorithm: its method, None where it failed.
+        outcome: what the consumer has made of it.
+    """
+
+    project: str
+    run: str
+    algorithm: str | None
+    outcome: Outcome | None
+
+
+class Round(NamedTuple):
+    """What one look at all projects led to.
+
+    Attributes:
+        done: the runs.
+        failures: by project, what went wrong.
+    """
+
+    done: Sequence[Done]
+    failures: Mapping[str, Exception]
+
+
+class Job:
+    """Reconciles projects; any number of jobs may do so at once.
+
+    Args:
+        reader: what the consumer keeps.
+        leases: of the projects.
+        log_of: the log of a project's runs, by its name.
+        clock: for waiting.
+        watch: told how far it is.
+        options: see there.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        leases: Leases,
+        log_of: Callable[[str], RunLog],
+        clock: Clock,
+        watch: Watch,
+        options: Options,
+    ) -> None:
+        self._reader = reader
+        self._leases = leases
+        self._log_of = log_of
+        self._clock = clock
+        self._watch = watch
+        self._options = options
+
+    def round(self) -> Round:
+        """Look at every project once; what one of them fails by does not stop the others.
+
+        Raises:
+            DependencyError, ConfigurationError: the projects cannot be read.
+            Stopped: the job was asked to end.
+        """
+        done: list[Done] = []
+        failures: dict[str, Exception] = {}
+        for standing in self._reader.standings(self._options.project):
+            if self._skipped(standing):
+                continue
+            try:
+                found = self._reconcile(standing.project)
+                if found is not None:
+                    done.append(found)
+            except Stopped:
+                raise
+            except CrowdResolveError as error:
+                failures[standing.project] = error
+                log.error(
+                    "reconcile_failed",
+                    project=standing.project,
+                    kind=type(error).__name__,
+                    reason=str(error),
+                )
+            except Exception as error:
+                # A mistake of ours, which may be this project's alone.
+                failures[standing.project] = error
+                log.critical("reconcile_crashed", project=standing.project, exc_info=True)
+            finally:
+                self._watch.done(standing.project)
+        return Round(done, failures)
+
+    def _skipped(self, standing: Standing) -> bool:
+        why = None
+        if standing.leased:
+            why = "another job is at work on it"
+        elif standing.awaited:
+            why = "its last run has not been consumed yet"
+        elif not standing.in_doubt and not standing.mark.due(
+            standing.run_mark, self._options.min_new_votes
+        ):
+            why = "nothing has changed since its last run"
+        if why is not None:
+            log.info("project_skipped", project=standing.project, reason=why)
+        return why is not None
+
+    def _reconcile(self, project: str) -> Done | None:
+        options = self._options
+        if not self._leases.take(project, options.holder, options.lease_s):
+            log.info("project_skipped", project=project, reason="another job was faster")
+            return None
+        with Lease(self._leases, project, options.holder, options.lease_s) as lease:
+            runs = self._log_of(project)
+            try:
+                return self._held(lease, runs)
+            finally:
+                runs.close()
+
+    def _held(self, lease: Lease, runs: RunLog) -> Done | None:
+        (standing,) = self._reader.standings(lease.project)
+        if standing.in_doubt:
+            standing = self._settled(lease, runs, standing)
+        # Another job may have been at work since we looked first.
+        if self._skipped(standing._replace(leased=False)):
+            return None
+        started, begin = datetime.now(UTC), time.perf_counter()
+        log.info("run_started", project=lease.project, holder=lease.holder)
+        snapshot = self._read(lease.project)
+        failpoint("snapshot_read")
+        if not snapshot.V:
+            log.info("project_skipped", project=lease.project, reason="it has no counting vote")
+            return None
+        run = f"{snapshot.upto}-{secrets.token_hex(4)}"
+        algorithm, values = self._found(
+            snapshot, run, standing.algorithm, started, time.perf_counter() - begin
+        )
+        return self._sent(lease, runs, snapshot, run, algorithm, values)
+
+    def _settled(self, lease: Lease, runs: RunLog, standing: Standing) -> Standing:
+        """Find out whether the last run was sent; whoever was sending it cannot any more."""
+        assert standing.run is not None
+        runs.open()
+        lease.check()
+        if self._reader.outcome(standing.project, standing.run) is not None:
+            offset: int | None = standing.next_offset - 1
+        else:
+            needle = f'"run":"{standing.run}"'.encode()
+            offset = runs.find(standing.partition, standing.next_offset, needle)
+        log.warning("run_in_doubt", project=standing.project, run=standing.run, sent=offset)
+        if offset is None:
+            kept = self._leases.forget_run(lease.project, lease.holder)
+        else:
+            kept = self._leases.note_completed(lease.project, lease.holder, offset)
+        if not kept:
+            lease.lost()
+        if offset is not None:
+            self._wait(lease, standing.partition, offset)
+        (settled,) = self._reader.standings(lease.project)
+        return settled
+
+    def _read(self, project: str) -> Snapshot:
+        return self._reader.snapshot(
+            project, lambda done, total: self._watch.step(project, "reading", done, total)
+        )
+
+    def _found(
+        self, snapshot: Snapshot, run: str, configured: str, started: datetime, read_s: float
+    ) -> tuple[str | None, list[bytes]]:
+        """The records of the run: its parts and its end, or why it failed."""
+        project = snapshot.project
+        log.info(
+            "snapshot_read",
+            project=project,
+            upto=snapshot.upto,
+            tasks=len(snapshot.tasks),
+            workers=len(snapshot.workers),
+            votes=snapshot.V,
+            gold=len(snapshot.truth),
+            seconds=round(read_s, 3),
+        )
+        begin = time.perf_counter()
+        try:
+            result = compute(
+                snapshot,
+                self._options.algorithm or configured,
+                self._options.seed,
+                lambda done, total: self._watch.step(project, "computing", done, total),
+            )
+        except Unsound as error:
+            log.error("run_failed", project=project, run=run, reason=str(error))
+            end = failed(snapshot, run, str(error), started, datetime.now(UTC))
+            return None, [end]
+        compute_s = time.perf_counter() - begin
+        failpoint("computed")
+        log.info(
+            "run_computed",
+            project=project,
+            run=run,
+            algorithm=result.algorithm,
+            reason=result.why,
+            seconds=round(compute_s, 3),
+        )
+        begin = time.perf_counter()
+        values = list(parts(result, run))
+        seconds = {
+            "read": read_s,
+            "compute": compute_s,
+            "encode": time.perf_counter() - begin,
+        }
+        end = completed(result, run, len(values), started, datetime.now(UTC), seconds)
+        failpoint("encoded")
+        return result.algorithm, [*values, end]
+
+    def _sent(
+        self,
+        lease: Lease,
+        runs: RunLog,
+        snapshot: Snapshot,
+        run: str,
+        algorithm: str | None,
+        values: Sequence[bytes],
+    ) -> Done:
+        begin = time.perf_counter()
+        runs.open()
+        lease.check()
+        if not self._leases.note_run(
+            lease.project, lease.holder, snapshot.partition, run, snapshot.mark
+        ):
+            lease.lost()
+        offset = runs.send(snapshot.partition, lease.project.encode(), values)
+        if not self._leases.note_completed(lease.project, lease.holder, offset):
+            # It is out all the same; whoever has the lease finds it in the log.
+            lease.lost()
+        log.info(
+            "run_sent",
+            project=lease.project,
+            run=run,
+            records=len(values),
+            bytes=sum(map(len, values)),
+            offset=offset,
+            seconds=round(time.perf_counter() - begin, 3),
+        )
+        failpoint("waiting")
+        self._wait(lease, snapshot.partition, offset)
+        outcome = self._reader.outcome(lease.project, run)
+        log.info(
+            "run_consumed",
+            project=lease.project,
+            run=run,
+            status=None if outcome is None else outcome.status,
+            reason=None if outcome is None else outcome.reason,
+            seconds=round(time.perf_counter() - begin, 3),
+        )
+        return Done(lease.project, run, algorithm, outcome)
+
+    def _wait(self, lease: Lease, partition: TopicPartition, offset: int) -> None:
+        """Until the consumer has passed the offset; the lease is kept meanwhile."""
+        until = self._clock.monotonic() + self._options.wait_s
+        while self._reader.next_offset(partition) <= offset:
+            self._watch.step(lease.project, "waiting for the service", 0, 1)
+            lease.still()
+            if self._clock.monotonic() >= until:
+                raise CrowdResolveError(
+                    f"{lease.project}: its run was sent (offset {offset}), but not consumed within"
+                    f" {self._options.wait_s:g} s: is `crowdresolve run` running? It will be"
+                    " adopted when it is"
+                )
+            self._clock.sleep(LOOK_S)
