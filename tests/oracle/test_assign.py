@@ -436,6 +436,18 @@ def test_a_probe_respects_max_labels() -> None:
     assert p.ask("v") == ["c"]
 
 
+def test_an_ambiguous_task_that_has_room_again_is_a_probe_like_any_resolved_one() -> None:
+    p = make(
+        resolve={"max_labels": 2, "ambiguity": 0.6, "reopen_confidence": 0},
+        assign={"probes": 1},
+    )
+    p.votes("t", "10")
+    p.add("t", max_labels=4)
+    p.add("open")
+    assert p.task("t")["status"] == "ambiguous"
+    assert p.ask("w", 2) == ["t", "open"]
+
+
 def test_without_an_open_task_there_is_no_probe() -> None:
     p = make(resolve={"confidence": 0.75}, assign={"probes": 5})
     p.votes("t", "11")
