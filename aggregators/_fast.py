@@ -36,16 +36,20 @@ def fast_pass(
         truth: length M, the known class of gold tasks and -1; length 0 where none is gold.
 
     Returns:
-        mu (M x K; a gold task's is the prior), S (N) and the p of each vote (V).
+        mu (M x K; a gold task's is the prior), S and n (N x 2) and the p of each vote (V).
     """
-    code = pack(worker, label, workers, len(prior))
-    start = starts(task, tasks)
-    mu = S = p = np.empty(0)
-    for form in forms(len(prior)):
-        good, mu, S, p = _pass(form, task, code, start, prior, workers, alpha, beta, truth)
-        if good:
+    K = len(prior)
+    code = pack(worker, label, workers, K)
+    span = spans(task, tasks)
+    past = np.empty_like(code)
+    p = np.empty(len(task))
+    mu = skill = np.empty(0)
+    for form in forms(K):
+        W = np.empty((tasks, _steps.width(form, K)))
+        mu, skill = np.empty((tasks, K)), np.zeros((workers, 2))
+        if _pass(form, task, code, prior, W, span, past, skill, p, mu, alpha, beta, truth):
             break
-    return mu, S, p
+    return mu, skill, p
 
 
 def forms(K: int) -> tuple[int, int]:
@@ -54,9 +58,14 @@ def forms(K: int) -> tuple[int, int]:
 
 
 def pack(worker: IntArray, label: IntArray, workers: int, K: int) -> Any:
-    """Worker and label as one number, 32 bits where they suffice (the cache holds more of them)."""
-    code = worker * K + label
-    return code.astype(np.int32) if workers * K < 2**31 else code
+    """Worker and label as one number: ``worker << label_bits(K) | label``.
+
+    Of 32 bits where they suffice: the cache holds more of them.
+    """
+    bits = int(_steps.label_bits(K))
+    code: Any = np.empty(len(worker), np.int32 if workers << bits < 2**31 else np.int64)
+    _pack(worker, label, bits, code)
+    return code
 
 
 def starts(task: IntArray, tasks: int) -> IntArray:
@@ -64,6 +73,13 @@ def starts(task: IntArray, tasks: int) -> IntArray:
     start = np.zeros(tasks + 1, np.int64)
     np.cumsum(np.bincount(task, minlength=tasks), out=start[1:])
     return start
+
+
+def spans(task: IntArray, tasks: int) -> Any:
+    """M x 2: `starts` without its end, twice; of 32 bits where they suffice."""
+    span = np.empty((tasks, 2), np.int32 if len(task) < 2**31 else np.int64)
+    span[:] = starts(task, tasks)[:-1, None]
+    return span
 
 
 def log_weights(
@@ -80,34 +96,39 @@ def log_weights(
 
 
 @jit
+def _pack(worker: IntArray, label: IntArray, bits: int, code: IntArray) -> None:
+    for v in range(len(worker)):
+        code[v] = (worker[v] << bits) | label[v]
+
+
+@jit
 def _pass(
     form: int,
     task: IntArray,
     code: IntArray,
-    start: IntArray,
     prior: FloatArray,
-    workers: int,
+    W: FloatArray,
+    span: IntArray,
+    past: IntArray,
+    skill: FloatArray,
+    p_of: FloatArray,
+    mu: FloatArray,
     alpha: float,
     beta: float,
     truth: IntArray,
-) -> tuple[bool, FloatArray, FloatArray, FloatArray]:
-    M = len(start) - 1
+) -> bool:
+    M = len(mu)
     K = len(prior)
-    W = np.empty((M, 1 if form == _steps.ODDS else K))
-    mu = np.empty((M, K))
-    fill = np.empty(M, np.int64)
-    past = np.empty_like(code)
-    S = np.zeros(workers)
-    n = np.zeros(workers)
-    p_of = np.empty(len(task))
-    _steps.clear(form, 0, M, prior, W, mu, start, fill)
-    good = _steps.apply(
-        form, 0, len(task), task, code, start, W, mu, fill, past, S, n, p_of, alpha, beta, truth
-    )
+    V = len(task)
+    _steps.clear(form, 0, M, prior, W, span)
+    if not _steps.apply(form, 0, V, task, code, W, span, past, skill, p_of, K, alpha, beta, truth):
+        return False
     for i in range(M):
         if form == _steps.ODDS:
-            mu[i, 1] = W[i, 0] / (1.0 + W[i, 0])
+            mu[i, 1] = W[i, 1]
             mu[i, 0] = 1.0 / (1.0 + W[i, 0])
         elif form == _steps.WEIGHTS:
-            mu[i] = W[i] / W[i].sum()
-    return good, mu, S, p_of
+            mu[i] = W[i, 1:] * W[i, 0]
+        else:
+            mu[i] = W[i, :K]
+    return True

@@ -6,17 +6,14 @@ pandas and polars are never imported unless the caller has handed in one of thei
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ._types import FloatArray, Ids, IntArray
+from ._types import FloatArray, Ids
 
 Kind: TypeAlias = Literal["pandas", "polars", "arrays"]
 COLUMNS = ("task", "worker", "label")
-SIDE_BY_SIDE = 250_000
-"""From so many rows on a thread for each column pays."""
 
 
 def kind_of(value: object) -> Kind:
@@ -80,74 +77,6 @@ def as_array(values: Any, name: str) -> Ids:
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, it has {array.ndim} dimensions")
     return array
-
-
-def factorize_all(found: Sequence[Any]) -> list[tuple[IntArray, Ids]]:
-    """`factorize` of each of the three columns, side by side where they are long.
-
-    Turning ids into codes takes longer than Fast SBIC itself; Arrow and pandas do it without
-    holding the interpreter's lock.
-    """
-    if len(found[0]) < SIDE_BY_SIDE:
-        return [factorize(c, name) for c, name in _named(found)]
-    with ThreadPoolExecutor(len(COLUMNS)) as pool:
-        return list(pool.map(factorize, found, COLUMNS))
-
-
-def factorize(column: Any, name: str) -> tuple[IntArray, Ids]:
-    """Codes 0, 1, ... in order of first appearance, and the id of each code.
-
-    Raises:
-        ValueError: a missing value (None, NaN), or a value that cannot be hashed.
-    """
-    kind = kind_of(column)
-    if kind == "pandas":
-        codes, ids = column.factorize()
-        if len(codes) and codes.min() < 0:
-            raise _missing(name, int(np.argmin(codes)))
-        return codes.astype(np.int64, copy=False), ids
-    if kind == "polars":
-        return _factorize_polars(column, name)
-    if column.dtype.kind in "iubfUSMm":
-        if (
-            column.dtype.kind in "fMm"
-            and (bad := np.isnat if column.dtype.kind != "f" else np.isnan)(column).any()
-        ):
-            raise _missing(name, int(np.argmax(bad(column))))
-        _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
-        rank = np.argsort(np.argsort(first))
-        return rank[inverse].astype(np.int64, copy=False), column[np.sort(first)]
-    return _factorize_objects(column, name)
-
-
-def _factorize_polars(column: Any, name: str) -> tuple[IntArray, Ids]:
-    bad = column.is_null()
-    if column.dtype.is_float():
-        bad = bad | column.is_nan()
-    if bad.any():
-        raise _missing(name, int(bad.arg_max()))
-    ids = column.unique(maintain_order=True)
-    codes = column.replace_strict(ids, np.arange(len(ids)), return_dtype=None)
-    return codes.to_numpy().astype(np.int64, copy=False), ids
-
-
-def _factorize_objects(column: Ids, name: str) -> tuple[IntArray, Ids]:
-    seen: dict[Any, int] = {}
-    codes = np.empty(len(column), dtype=np.int64)
-    for row, value in enumerate(column):
-        if value is None or value != value:
-            raise _missing(name, row)
-        try:
-            codes[row] = seen.setdefault(value, len(seen))
-        except TypeError:
-            raise ValueError(f"{name} of row {row} is not a usable id: {value!r}") from None
-    ids = np.empty(len(seen), dtype=object)
-    ids[:] = list(seen)
-    return codes, ids
-
-
-def _missing(name: str, row: int) -> ValueError:
-    return ValueError(f"{name} of row {row} is missing (None or NaN)")
 
 
 def values_of(ids: Ids) -> list[Any]:

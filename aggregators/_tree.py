@@ -7,8 +7,6 @@ counted. Each level counts every vote once: O(log M) a vote instead of O(M).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from . import _steps
@@ -19,14 +17,34 @@ DEPTH = 64
 """More levels than a set of tasks can have."""
 
 
-@jit
+def room(span: IntArray, votes: int) -> int:
+    """Votes that `tree` holds at a time: those of every set on the way down to a leaf.
+
+    Args:
+        span: M x 2, as `_fast.spans` gives it.
+        votes: V.
+    """
+    begin = np.append(span[:, 0].astype(np.int64), votes)
+    cuts = np.array([0, len(span)])
+    total = votes
+    while True:
+        split = np.diff(cuts) > 1
+        if not split.any():
+            return total
+        total += int(np.diff(begin[cuts])[split].max())
+        halves = np.empty(2 * len(cuts) - 1, np.int64)
+        halves[::2] = cuts
+        halves[1::2] = (cuts[:-1] + cuts[1:]) // 2
+        cuts = halves
+
+
 def tree(
     form: int,
     path: int,
     levels: int,
     task: IntArray,
     code: IntArray,
-    start: IntArray,
+    span: IntArray,
     prior: FloatArray,
     workers: int,
     alpha: float,
@@ -41,8 +59,8 @@ def tree(
         path: which of the 2**levels subtrees to work on: bit l says the half at level l.
         levels: 0 for the whole tree; more, to share the work between threads.
         task: length V, in order of arrival; halves are cut by number, so number tasks at random.
-        code: length V, worker * K + label.
-        start: length M + 1, where each task's votes begin when they are sorted by task.
+        code: length V, as `_fast.pack` gives it.
+        span: M x 2, as `_fast.spans` gives it.
         prior: length K.
         workers: N.
         alpha: of the workers' Beta prior.
@@ -53,189 +71,167 @@ def tree(
     Returns:
         False if a weight has left the floating-point range.
     """
-    V = len(task)
-    M = len(start) - 1
+    V, M, K = len(task), len(span), len(prior)
+    size = room(span, V)
+    small = span.dtype  # 32 bits where they suffice: the cache holds more of them
+    W = np.empty((M, _steps.width(form, K)))
+    stack = (np.empty(size, small), np.empty(size, code.dtype), np.empty(size, small))
+    undo = (np.empty((V + workers, 2)), np.empty(V + workers, small))
+    return bool(
+        _tree(form, path, levels, task, code, span.copy(), prior, W, np.empty_like(code),
+              np.zeros((workers, 2)), alpha, beta, p_of, truth, *stack, *undo)
+    )  # fmt: skip
+
+
+@jit
+def _tree(
+    form: int,
+    path: int,
+    levels: int,
+    all_task: IntArray,
+    all_code: IntArray,
+    span: IntArray,
+    prior: FloatArray,
+    W: FloatArray,
+    past: IntArray,
+    skill: FloatArray,
+    alpha: float,
+    beta: float,
+    p_of: FloatArray,
+    truth: IntArray,
+    task: IntArray,
+    code: IntArray,
+    row: IntArray,
+    before: FloatArray,
+    whose: IntArray,
+) -> bool:
+    V = len(all_task)
     K = len(prior)
-    task = task.astype(np.int32)
-    code = code.copy()
-    row: Any = np.arange(V).astype(np.int32)
-    spare_task = np.empty_like(task)
-    spare_code = np.empty_like(code)
-    spare_row: Any = np.empty_like(row)
-
-    W = np.empty((M, 1 if form == _steps.ODDS else K))
-    mu = np.empty((M, K))
-    fill = np.empty(M, np.int64)
-    past = np.empty_like(code)
-    S = np.zeros(workers)
-    n = np.zeros(workers)
-    unused = np.empty(V)
-    _steps.clear(form, 0, M, prior, W, mu, start, fill)
-
-    # What the counted stretches have overwritten in S and n. Those on one path are disjoint.
-    S_before = np.empty(V)
-    n_before = np.empty(V)
+    bits = _steps.label_bits(K)
+    unused = np.empty(0)
+    for v in range(V):
+        task[v] = all_task[v]
+        code[v] = all_code[v]
+        row[v] = v
     saved = 0
 
-    # a, b (tasks), lo, hi (votes), cut (votes), phase, whether to leave the votes in order
+    # a, b (tasks), lo, hi (votes), top (where the halves' votes go), cut (between them), phase
     frame = np.zeros((DEPTH, 7), np.int64)
-    frame[0, 1] = M
-    frame[0, 3] = V
+    frame[0, 1] = len(span)
+    frame[0, 3] = frame[0, 4] = V
     d = 0
     while d >= 0:
-        a, b, lo, hi, cut, phase, tidy = frame[d]
-        mid = (a + b) // 2
-        only = (path >> d) & 1 if d < levels else 2  # 0: only A, 1: only B, 2: both
+        a, b, lo, hi, top, cut, phase = frame[d]
         if b - a == 1:
             for v in range(lo, hi):
-                j = code[v] // K
-                p = (S[j] + alpha) / (n[j] + alpha + beta)
-                p_of[row[v]] = min(max(p, _steps.P_MIN), 1.0 - _steps.P_MIN)
+                p_of[row[v]] = _steps.accuracy(skill, code[v] >> bits, alpha, beta)
             d -= 1
             continue
+        mid = (a + b) // 2
+        end = top + hi - lo
+        only = (path >> d) & 1 if d < levels else 2  # 0: only A, 1: only B, 2: both
         if phase == 0:
-            # A's votes to the front, both parts in order of arrival.
-            cut = lo
-            kept = 0
+            # Both halves' votes, each in order of arrival, without a branch that chance decides.
+            cut = top + span[mid, 0] - span[a, 0]
+            to_a = top
+            to_b = cut
             for v in range(lo, hi):
-                if task[v] < mid:
-                    task[cut] = task[v]
-                    code[cut] = code[v]
-                    row[cut] = row[v]
-                    cut += 1
-                else:
-                    spare_task[kept] = task[v]
-                    spare_code[kept] = code[v]
-                    spare_row[kept] = row[v]
-                    kept += 1
-            for v in range(kept):
-                task[cut + v] = spare_task[v]
-                code[cut + v] = spare_code[v]
-                row[cut + v] = spare_row[v]
-            frame[d, 4] = cut
-            if only == 1:
-                phase = 1
-        if phase == 0:
-            first, last = cut, hi
-        elif phase == 1:
-            first, last = lo, cut
-            if only != 1:
-                saved = _undo(cut, hi, code, K, S, n, S_before, n_before, saved)
-                _steps.clear(form, mid, b, prior, W, mu, start, fill)
-            if only == 0:
-                d -= 1
-                continue
+                i = task[v]
+                left = i < mid
+                w = to_a if left else to_b
+                task[w] = i
+                code[w] = code[v]
+                row[w] = row[v]
+                to_a += left
+                to_b += not left
+            frame[d, 5] = cut
         else:
-            saved = _undo(lo, cut, code, K, S, n, S_before, n_before, saved)
-            _steps.clear(form, a, mid, prior, W, mu, start, fill)
-            if tidy:
-                _merge(lo, cut, hi, task, code, row, spare_task, spare_code, spare_row)
+            saved = _undo(cut if phase == 1 else top, end if phase == 1 else cut,
+                          skill, before, whose, saved)  # fmt: skip
+        if phase == 0 and only == 1:
+            phase = 1
+        if phase == 2 or (phase == 1 and only == 0):
             d -= 1
             continue
-        for v in range(first, last):
-            j = code[v] // K
-            S_before[saved] = S[j]
-            n_before[saved] = n[j]
-            saved += 1
+        frame[d, 6] = phase + 1
+        if phase == 0:  # B's votes are counted, on to A
+            first, last, x, y = cut, end, mid, b
+            b, lo, hi = mid, top, cut
+        else:
+            first, last, x, y = top, cut, a, mid
+            a, lo, hi = mid, cut, end
+        saved = _save(first, last, code, bits, skill, before, whose, saved)
+        _steps.clear(form, x, y, prior, W, span)
         if not _steps.apply(
-            form,
-            first,
-            last,
-            task,
-            code,
-            start,
-            W,
-            mu,
-            fill,
-            past,
-            S,
-            n,
-            unused,
-            alpha,
-            beta,
-            truth,
+            form, first, last, task, code, W, span, past, skill, unused, K, alpha, beta, truth
         ):
             return False
-        frame[d, 5] = phase + 1
         d += 1
-        if phase == 0:
-            b, hi, tidy = mid, cut, 1  # A's votes are still to be counted, in order
-        else:
-            a, lo = mid, cut
         frame[d, 0] = a
         frame[d, 1] = b
         frame[d, 2] = lo
         frame[d, 3] = hi
-        frame[d, 5] = 0
-        frame[d, 6] = tidy
+        frame[d, 4] = end
+        frame[d, 6] = 0
     return True
 
 
 @jit
-def _merge(
-    lo: int,
-    cut: int,
-    hi: int,
-    task: IntArray,
-    code: IntArray,
-    row: IntArray,
-    spare_task: IntArray,
-    spare_code: IntArray,
-    spare_row: IntArray,
-) -> None:
-    """Bring two neighbouring stretches, each in order of arrival, into one."""
-    kept = cut - lo
-    for v in range(kept):
-        spare_task[v] = task[lo + v]
-        spare_code[v] = code[lo + v]
-        spare_row[v] = row[lo + v]
-    u = 0
-    v = cut
-    w = lo
-    while u < kept:
-        if v < hi and row[v] < spare_row[u]:
-            task[w] = task[v]
-            code[w] = code[v]
-            row[w] = row[v]
-            v += 1
-        else:
-            task[w] = spare_task[u]
-            code[w] = spare_code[u]
-            row[w] = spare_row[u]
-            u += 1
-        w += 1
-
-
-@jit
-def _undo(
+def _save(
     first: int,
     last: int,
     code: IntArray,
-    K: int,
-    S: FloatArray,
-    n: FloatArray,
-    S_before: FloatArray,
-    n_before: FloatArray,
+    bits: int,
+    skill: FloatArray,
+    before: FloatArray,
+    whose: IntArray,
     saved: int,
 ) -> int:
-    """Put back the S and n of the workers of a counted stretch; returns the new end of the log.
+    """Note S and n of the workers of a stretch to be counted; returns the new end of the notes.
 
-    Every entry of a worker holds what was before the stretch, so repeats do no harm.
+    Of all workers, where the stretch has more votes than there are workers.
     """
-    saved -= last - first
+    N = len(skill)
+    if last - first >= N:
+        for j in range(N):
+            before[saved + j, 0] = skill[j, 0]
+            before[saved + j, 1] = skill[j, 1]
+        return saved + N
     for v in range(first, last):
-        j = code[v] // K
-        S[j] = S_before[saved + v - first]
-        n[j] = n_before[saved + v - first]
+        j = code[v] >> bits
+        whose[saved] = j
+        before[saved, 0] = skill[j, 0]
+        before[saved, 1] = skill[j, 1]
+        saved += 1
     return saved
 
 
 @jit
+def _undo(
+    first: int, last: int, skill: FloatArray, before: FloatArray, whose: IntArray, saved: int
+) -> int:
+    """Put back what `_save` noted of a stretch; returns the new end of the notes.
+
+    Every note of a worker holds what was before the stretch, so repeats do no harm.
+    """
+    N = len(skill)
+    if last - first >= N:
+        saved -= N
+        for j in range(N):
+            skill[j, 0] = before[saved + j, 0]
+            skill[j, 1] = before[saved + j, 1]
+        return saved
+    for u in range(saved - (last - first), saved):
+        skill[whose[u], 0] = before[u, 0]
+        skill[whose[u], 1] = before[u, 1]
+    return saved - (last - first)
+
+
 def naive(
     form: int,
     task: IntArray,
     code: IntArray,
-    start: IntArray,
+    span: IntArray,
     prior: FloatArray,
     workers: int,
     alpha: float,
@@ -249,33 +245,49 @@ def naive(
 
     Arguments as in `tree`.
     """
+    W = np.empty((len(span), _steps.width(form, len(prior))))
+    past, skill = np.empty_like(code), np.empty((workers, 2))
+    return bool(
+        _naive(form, task, code, span.copy(), prior, W, past, skill, alpha, beta, first, last,
+               p_of, truth)
+    )  # fmt: skip
+
+
+@jit
+def _naive(
+    form: int,
+    task: IntArray,
+    code: IntArray,
+    span: IntArray,
+    prior: FloatArray,
+    W: FloatArray,
+    past: IntArray,
+    skill: FloatArray,
+    alpha: float,
+    beta: float,
+    first: int,
+    last: int,
+    p_of: FloatArray,
+    truth: IntArray,
+) -> bool:
     V = len(task)
-    M = len(start) - 1
     K = len(prior)
-    W = np.empty((M, 1 if form == _steps.ODDS else K))
-    mu = np.empty((M, K))
-    fill = np.empty(M, np.int64)
-    past = np.empty_like(code)
-    S = np.empty(workers)
-    n = np.empty(workers)
-    unused = np.empty(V)
+    bits = _steps.label_bits(K)
+    unused = np.empty(0)
     for k in range(first, last):
-        _steps.clear(form, 0, M, prior, W, mu, start, fill)
-        S[:] = 0.0
-        n[:] = 0.0
+        _steps.clear(form, 0, len(span), prior, W, span)
+        skill[:] = 0.0
         lo = 0
         while lo < V:
             hi = lo
             while hi < V and task[hi] != k:
                 hi += 1
             if not _steps.apply(
-                form, lo, hi, task, code, start, W, mu, fill, past, S, n, unused, alpha, beta, truth
+                form, lo, hi, task, code, W, span, past, skill, unused, K, alpha, beta, truth
             ):
                 return False
             lo = hi + 1
         for v in range(V):
             if task[v] == k:
-                j = code[v] // K
-                p = (S[j] + alpha) / (n[j] + alpha + beta)
-                p_of[v] = min(max(p, _steps.P_MIN), 1.0 - _steps.P_MIN)
+                p_of[v] = _steps.accuracy(skill, code[v] >> bits, alpha, beta)
     return True

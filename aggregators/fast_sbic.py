@@ -84,11 +84,11 @@ class FastSBIC(Aggregator):
         prior = fixed_prior(self.prior, votes.K)
         t, x = votes.task, votes.label
         a, b = float(self.alpha), float(self.beta)
-        probas, S, p = fast_pass(t, votes.worker, x, prior, votes.M, votes.N, a, b, votes.truth)
+        probas, skill, p = fast_pass(t, votes.worker, x, prior, votes.M, votes.N, a, b, votes.truth)
         if self.doubt > 0.0 or votes.gold:
             m = log_weights(t, x, p, np.log(prior), votes.M)
             probas = stated_rows(m, votes.per_task(), prior, self.doubt)
-        skills = (S + self.alpha) / (votes.per_worker() + self.alpha + self.beta)
+        skills = (skill[:, 0] + self.alpha) / (skill[:, 1] + self.alpha + self.beta)
         self._pass = (votes, p)
         progress(1, 1)
         return Solution(votes.clamp(probas), skills, free=probas)

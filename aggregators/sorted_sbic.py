@@ -101,26 +101,26 @@ class SortedSBIC(Aggregator):
 
     def _fill(self, form: int, votes: Votes, prior: FloatArray, p: FloatArray) -> bool:
         """Set the p of each vote; False: out of range in this form of the update."""
-        from ._fast import pack, starts
+        from ._fast import pack, spans
         from ._tree import naive, tree
 
         a, b = float(self.alpha), float(self.beta)
         code = pack(votes.worker, votes.label, votes.N, votes.K)
         threads = max(1, self.n_jobs)
         if self.method == "naive":
-            start = starts(votes.task, votes.M)
+            span = spans(votes.task, votes.M)
             cuts = np.linspace(0, votes.M, threads + 1).astype(int)
 
             def work(part: int) -> bool:
                 first, last = int(cuts[part]), int(cuts[part + 1])
                 return naive(
-                    form, votes.task, code, start, prior, votes.N, a, b, first, last, p, votes.truth
+                    form, votes.task, code, span, prior, votes.N, a, b, first, last, p, votes.truth
                 )
 
             return _all(work, threads, threads)
         number = np.random.default_rng(self.seed).permutation(votes.M)
         task: IntArray = number[votes.task]
-        start = starts(task, votes.M)
+        span = spans(task, votes.M)
         truth = votes.truth
         if votes.gold:
             truth = np.empty_like(truth)
@@ -128,7 +128,7 @@ class SortedSBIC(Aggregator):
         levels = min((threads - 1).bit_length(), max(0, votes.M.bit_length() - 2))
 
         def subtree(path: int) -> bool:
-            return tree(form, path, levels, task, code, start, prior, votes.N, a, b, p, truth)
+            return tree(form, path, levels, task, code, span, prior, votes.N, a, b, p, truth)
 
         return _all(subtree, 2**levels, threads)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._frames import Kind, columns, factorize_all, kind_of, values_of
+from ._factorize import LONG, factorize
+from ._frames import Kind, columns, kind_of, values_of
 from ._types import FloatArray, Ids, IntArray
 
 
@@ -104,27 +105,31 @@ def read_votes(
             that is not among ``classes``, fewer than two or repeated ``classes``.
     """
     (tasks, workers, labels), kind = columns(data, worker, label)
-    (t, task_ids), (w, worker_ids), (x, seen) = factorize_all((tasks, workers, labels))
+    t, task_ids = factorize(tasks, "task")
+    w, worker_ids = factorize(workers, "worker")
+    x, seen = factorize(labels, "label")
     known = read_gold(gold)
     if classes is not None:
         order = check_classes(classes)
     else:
         order = sort_classes(list(dict.fromkeys([*values_of(seen), *known.values()])))
-    keep = last_of_each_pair(t, w, len(worker_ids))
-    if keep is not None:
-        t, w, x = t[keep], w[keep], x[keep]
     position = {c: i for i, c in enumerate(order)}
     unknown = [c for c in values_of(seen) if c not in position]
     if unknown:
         raise ValueError(f"label {unknown[0]!r} is not one of the classes {order!r}")
     codes = np.array([position[c] for c in values_of(seen)], dtype=np.int64)
-    x = codes[x]
-    if keep is not None and classes is None:
-        # a class that only replaced votes named is none
-        used = np.bincount(x, minlength=len(order)) > 0
-        used |= np.isin(np.arange(len(order)), [position[c] for c in known.values()])
-        x = (np.cumsum(used) - 1)[x]
-        order = [c for c, u in zip(order, used, strict=True) if u]
+    keep = last_of_each_pair(t, w, len(task_ids), len(worker_ids))
+    if keep is not None:
+        t, w, x = t[keep], w[keep], x[keep]
+        if classes is None:
+            # a class that only replaced votes named is none
+            used = np.zeros(len(order), dtype=np.bool_)
+            used[codes[np.bincount(x, minlength=len(codes)) > 0]] = True
+            used[[position[c] for c in known.values()]] = True
+            codes = (np.cumsum(used) - 1)[codes]
+            order = [c for c, u in zip(order, used, strict=True) if u]
+    if (codes != np.arange(len(codes))).any():
+        x = codes[x]
     truth = _truth(known, task_ids, order)
     return Votes(t, w, x, task_ids, worker_ids, order, kind, truth)
 
@@ -200,8 +205,14 @@ def sort_classes(labels: list[Any]) -> list[Any]:
         return sorted(labels, key=lambda c: (type(c).__name__, str(c)))
 
 
-def last_of_each_pair(task: IntArray, worker: IntArray, workers: int) -> IntArray | None:
+def last_of_each_pair(
+    task: IntArray, worker: IntArray, tasks: int, workers: int
+) -> IntArray | None:
     """Rows that count, ascending, or None where no pair is repeated."""
+    if LONG <= len(task) < 2**31:
+        from ._codes import last_rows
+
+        return last_rows(task, worker, tasks, workers)
     key = task * workers + worker
     ordered = np.sort(key)
     if not (ordered[1:] == ordered[:-1]).any():
