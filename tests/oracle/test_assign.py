@@ -157,6 +157,14 @@ def test_scores_within_a_billionth_tie_and_go_by_the_seeded_order() -> None:
     assert p.ask("w", 3) == ["c", "b", "a"]
 
 
+@pytest.mark.parametrize(("more", "first"), [(5e-10, "a"), (3e-9, "b")])
+def test_a_tie_is_a_difference_of_at_most_a_billionth(more: float, first: str) -> None:
+    p = make()
+    p.add("a", prior=[1, 1 + more])
+    p.add("b")
+    assert p.ask("w") == [first]
+
+
 # --- never ------------------------------------------------------------------------------------
 
 
@@ -501,6 +509,15 @@ def test_ambiguous_tasks_go_to_experts_one_at_a_time() -> None:
     p.skip("t", "anna")
     assert p.ask("otto") == ["t"]
     assert p.ask("anna") == ["none: no_open_task"]
+
+
+def test_an_expert_who_has_skipped_what_is_ambiguous_has_seen_all() -> None:
+    p = ambiguous()
+    p.event("task.withdrawn", task="open")
+    for task in ("t", "x"):
+        p.skip(task, "anna")
+    assert p.ask("anna") == ["none: all_seen"]
+    assert p.ask("w") == ["none: no_open_task"]
 
 
 def test_an_adjudicated_task_is_given_to_no_other_expert() -> None:

@@ -343,7 +343,21 @@ def test_an_approved_run_is_refused_if_a_newer_one_was_adopted() -> None:
     assert status(p) == ("refused", "upto_not_larger")
 
 
-def test_gold_and_experts_verdicts_count_as_resolved_but_never_flip() -> None:
+def test_an_experts_verdict_counts_as_resolved_but_never_flips() -> None:
+    p = Script(
+        resolve={"confidence": 0.9, "max_labels": 2, "ambiguity": 0.9, "reopen_confidence": 0},
+        assign={"experts": ["anna"]},
+    )
+    for task in ("s", "t"):
+        p.votes(task, "10")
+        p.vote(task, "anna", "1")
+        assert p.task(task)["status"] == "adjudicated"
+    p.run({"t": [9, 0], "s": [9, 0]})
+    assert status(p) == ("adopted", None)
+    assert p.task("t")["label"] == "1"
+
+
+def test_gold_counts_as_resolved_but_never_flips() -> None:
     p = resolved("1111")
     p.gold("t0", "1")
     p.gold("t5", "1")
