@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from connector.domain.records import Cursor, Record, TopicPartition
 from connector.ports import Clock, Polled, Source
 
-WAKE_S = 0.02
-"""At most this long a filling batch does not notice `stop`."""
+LOOK_S = 0.003
+"""At most this long a filling batch does not notice `stop`, or that nothing is in its way."""
 
 BATCH_BYTES = 16 * 1024 * 1024
 """Values of this size make a batch full, however few."""
@@ -18,15 +18,18 @@ BATCH_BYTES = 16 * 1024 * 1024
 class Intake:
     """Implements `connector.ports.Source` over another one.
 
-    A poll that brought records, but fewer than a batch, goes on for a little while: a batch is one
-    commit to the database and one Kafka transaction, whatever its size.
+    A poll that brought records, but fewer than a batch, goes on for a little while, if the batch
+    before it is still being written or published: a batch is one commit to the database and one
+    Kafka transaction, whatever its size, and would have to wait for those anyway. Where nothing is
+    in its way there is nothing to wait for.
 
     Args:
         inner: the source.
         clock: for waiting.
         batch_size: records that make a batch full.
-        batch_wait_s: how long one that is not full waits.
+        batch_wait_s: how long one that is not full waits at most.
         on_poll: called after every poll.
+        busy: whether a batch that came now would have to wait.
     """
 
     def __init__(
@@ -36,12 +39,14 @@ class Intake:
         batch_size: int,
         batch_wait_s: float,
         on_poll: Callable[[], None] = lambda: None,
+        busy: Callable[[], bool] = lambda: True,
     ) -> None:
         self._inner = inner
         self._clock = clock
         self._batch_size = batch_size
         self._batch_wait_s = batch_wait_s
         self.on_poll = on_poll
+        self.busy = busy
         self.positions: dict[TopicPartition, int] = {}
         """Per partition the offset after the last record that was delivered."""
         self.opened = threading.Event()
@@ -66,9 +71,9 @@ class Intake:
         until = self._clock.monotonic() + self._batch_wait_s
         while not self._full(records):
             left = until - self._clock.monotonic()
-            if left <= 0.0:
+            if left <= 0.0 or not self.busy():
                 break
-            more = self._inner.poll(min(left, WAKE_S))
+            more = self._inner.poll(min(left, LOOK_S))
             for partition in (*more.revoked, *more.assigned):
                 records.pop(partition, None)  # not ours, or to be read again from elsewhere
             for partition, found in more.records.items():

@@ -119,6 +119,7 @@ def assemble(
         ),
         progress.note,
     )
+    intake.busy = lambda: consumer.busy
     return Parts(consumer, intake, store)
 
 

@@ -123,7 +123,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     batch_wait_ms: Annotated[
         int,
         Meta(ge=0, le=10_000),
-        _says("How long a batch that is not full waits for more records.", WORK, metavar="MS"),
+        _says(
+            "How long a batch that is not full waits at most for more records, while the one"
+            " before it is written and published.",
+            WORK,
+            metavar="MS",
+        ),
     ] = 20
     cache_objects: Annotated[
         int,

@@ -72,6 +72,21 @@ def _offsets(polled: Polled) -> dict[TopicPartition, list[int]]:
     return {p: [r.offset for r in records] for p, records in polled.records.items()}
 
 
+def test_a_batch_with_nothing_in_its_way_does_not_wait() -> None:
+    clock = Clock()
+    source = Scripted(clock, Polled(records=_records(A, 0)), Polled(records=_records(A, 1)))
+    intake = Intake(source, clock, batch_size=100, batch_wait_s=1.0, busy=lambda: False)
+    assert _offsets(intake.poll(0.5)) == {A: [0]}
+    assert _offsets(intake.poll(0.5)) == {A: [1]}
+
+
+def test_a_batch_waits_no_longer_than_the_one_before_it_takes() -> None:
+    clock = Clock()
+    source = Scripted(clock, *(Polled(records=_records(A, offset)) for offset in range(100)))
+    intake = Intake(source, clock, 1000, batch_wait_s=1.0, busy=lambda: clock.now < 0.0095)
+    assert _offsets(intake.poll(0.5)) == {A: list(range(10))}
+
+
 def test_a_batch_that_is_not_full_waits_for_more_records() -> None:
     clock = Clock()
     source = Scripted(
