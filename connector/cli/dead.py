@@ -99,7 +99,8 @@ def redrive(
         bool,
         typer.Option(
             "--again",
-            help="Also those that were sent again before; spares looking for them in the log.",
+            help="Also those that were sent again before, even if they died again: each record"
+            " once.",
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -107,7 +108,7 @@ def redrive(
     """Send the original records of dead letters again: key, value and headers, same partition.
 
     What was wrong with them should be mended first: their project declared, say. Records that
-    have been sent again before are left out.
+    have been sent again before are left out, those that died again too.
     """
     from connector.adapters.sql import queries
 
@@ -146,6 +147,8 @@ def _redrive(loaded: Loaded, letters: Sequence[DeadRow], project: str | None, ag
     result(f"{outcome.sent} sent again")
     if outcome.earlier:
         result(f"{outcome.earlier} left out: sent again before (--again repeats them)")
+    if outcome.died_again:
+        result(f"{outcome.died_again} left out: died again (--again, once the reason is gone)")
     if outcome.gone:
         say(f"{len(outcome.gone)} could not be read: their bytes are gone from both topics", "red")
     for origin, reason in outcome.failed[:20]:

@@ -3,7 +3,8 @@
 The original is read where it stood; where the log has dropped it, the copy on the dead-letter
 topic does, if that has its value.  Each goes to the partition that it was on, so that a partition's
 letters keep their order, with a header that says whose repetition it is: a later call knows by it
-what has been sent already.
+what has been sent already.  A repetition that died too is a dead letter of its own, but carries
+that header: it stands for the same record, and calls that change nothing would else send ever more.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from connector.adapters.kafka.client import ClientSettings
 
 MARK = "redriven-from"
-"""Header of a repetition: `topic/partition/offset` of the dead letter's record."""
+"""Header of a repetition: `topic/partition/offset` of the record that died first."""
 
 CHUNK = 500
 CHUNK_BYTES = 8 * 1024 * 1024
@@ -39,12 +40,14 @@ class Redriven:
     Attributes:
         sent: went out again.
         earlier: had been sent again before.
+        died_again: were themselves sent again before, and are left out as well.
         gone: their bytes are nowhere any more.
         failed: could not be sent, each with the reason.
     """
 
     sent: int = 0
     earlier: int = 0
+    died_again: int = 0
     gone: list[Origin] = field(default_factory=list)
     failed: list[tuple[Origin, str]] = field(default_factory=list)
 
@@ -66,7 +69,7 @@ def redrive(
         topic: the annotations.
         dead_topic: has copies.
         letters: of that topic.
-        again: also those that were sent again before.
+        again: also those that were sent again before; of a record and its repetitions one.
         wanted: which of the records.
         on_sent: called with how many more are out.
 
@@ -82,11 +85,20 @@ def redrive(
             left -= earlier
         chunk: list[tuple[Origin, ToSend]] = []
         size = 0
+        taken: set[Origin] = set()
         for origin, record in originals(source, left, dead_topic):
             left.discard(origin)
             if not wanted(record):
                 continue
-            headers = (*original_headers(record.headers), (MARK, _mark(origin)))
+            first = repetition_of(record.headers)
+            if first is not None and not again:
+                outcome.died_again += 1
+                continue
+            first = first or origin
+            if first in taken:
+                continue
+            taken.add(first)
+            headers = (*original_headers(record.headers), (MARK, _mark(first)))
             chunk.append((origin, ToSend(origin[1], record.key, record.value, headers)))
             size += len(record.value or b"")
             if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
@@ -104,10 +116,9 @@ def repeated(source: Fetcher, letters: set[Origin]) -> set[Origin]:
     for partition, offsets in _grouped(letters):
         first, end = source.bounds(partition)
         for record in source.between(partition, max(first, min(offsets)), end):
-            for name, value in record.headers:
-                origin = _origin(value) if name == MARK else None
-                if origin is not None:
-                    found.add(origin)
+            origin = repetition_of(record.headers)
+            if origin is not None:
+                found.add(origin)
     return found
 
 
@@ -134,6 +145,12 @@ def originals(
 def original_headers(headers: Headers) -> Headers:
     """Those that the producer gave: not the reason of its death, nor an earlier repetition."""
     return tuple((name, value) for name, value in headers if name not in (*REASON, MARK))
+
+
+def repetition_of(headers: Headers) -> Origin | None:
+    """Where the record stood that this one repeats; None: it repeats none."""
+    marks = [_origin(value) for name, value in headers if name == MARK]
+    return marks[-1] if marks else None
 
 
 def origin_of(headers: Headers) -> Origin | None:

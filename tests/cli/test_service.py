@@ -147,6 +147,29 @@ def test_votes_that_came_before_their_project_count_after_dead_redrive(
     assert process.terminate() == 0
 
 
+def test_a_record_that_died_again_is_sent_once_more_only_when_asked(
+    deploy: Deploy, sqlite_url: str, tmp_path: Path
+) -> None:
+    it = deploy(sqlite_url)
+    it.run()
+    it.send(_votes("late", 2))
+    it.wait_applied(8)
+    assert "8 sent again" in it.command("dead", "redrive")
+    it.wait_applied(16)
+    said = it.command("dead", "redrive")
+    assert "0 sent again" in said
+    assert "8 left out: sent again before" in said
+    assert "8 left out: died again" in said
+    it.command("project", "apply", _file(tmp_path, "late"))
+    assert "8 sent again" in it.command("dead", "redrive", "--again")
+    it.wait_applied(25)
+    (progress,) = it.rows("project_progress")
+    assert progress["votes"] == 8
+    marks = [dict(record.headers).get("redriven-from") for record in it.read(it.annotations)]
+    origins = [f"{it.annotations}/0/{offset}".encode() for offset in range(8)]
+    assert [mark for mark in marks if mark] == origins * 2
+
+
 def test_a_dead_letter_whose_origin_is_gone_is_redriven_from_the_dead_letter_topic(
     deploy: Deploy, sqlite_url: str, tmp_path: Path
 ) -> None:
