@@ -17,7 +17,7 @@ from connector.domain.decode import STRUCTURED, TYPES, decode
 from connector.domain.errors import DeadCode, InputError
 from connector.domain.records import Headers, Outgoing
 from connector.engine.messages import Topics
-from tests.oracle import logs
+from tests.oracle import logs, pools
 from tests.pipeline.folding import folded, records_of
 
 from . import words
@@ -106,10 +106,10 @@ POOL: tuple[object, ...] = (
     *("é" * 257, "line\n", "\ud800", [], {}, [1], [1, 2], [1, 2, 3], ["a", "b"], ["a", "b", "c"]),
     *(["a", "a"], ["1", 1], [0, 1], [2, 1], [1e7, 1], [None, 1], ["a"] * 1001, [""], [{}]),
     *({"confidence": 0.5}, {"x": 1}, list(range(1000)), list(range(1001)), 10**511, 10**512),
-    *logs.INSTANTS,
-    *logs.NO_INSTANTS,
-    *logs.NO_IDS,
-    *logs.NO_REVISIONS,
+    *pools.INSTANTS,
+    *pools.NO_INSTANTS,
+    *pools.NO_IDS,
+    *pools.NO_REVISIONS,
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from . import logs
+from . import pools
 from .script import Script
 
 VOTE = {"type": "annotation.submitted", "project": "p", "task": "t", "worker": "w", "label": "1"}
@@ -22,20 +22,20 @@ def without(name: str) -> dict[str, object]:
     return {field: value for field, value in VOTE.items() if field != name}
 
 
-@pytest.mark.parametrize("number", range(len(logs.NOT_JSON)))
+@pytest.mark.parametrize("number", range(len(pools.NOT_JSON)))
 def test_what_is_no_json_object_is_invalid_json(number: int) -> None:
-    assert code(logs.NOT_JSON[number]) == "invalid_json"
+    assert code(pools.NOT_JSON[number]) == "invalid_json"
 
 
-@pytest.mark.parametrize("type_", [*logs.NO_TYPES, "worker.idle", "task.assigned"])
+@pytest.mark.parametrize("type_", [*pools.NO_TYPES, "worker.idle", "task.assigned"])
 def test_a_type_that_nobody_knows_is_unknown(type_: object) -> None:
     assert code(VOTE | {"type": type_}) == "unknown_type"
 
 
 @pytest.mark.parametrize("name", ["project", "task", "worker", "label"])
-@pytest.mark.parametrize("number", range(len(logs.NO_IDS)))
+@pytest.mark.parametrize("number", range(len(pools.NO_IDS)))
 def test_what_is_no_id_is_invalid(name: str, number: int) -> None:
-    assert code(VOTE | {name: logs.NO_IDS[number]}) == "invalid_field"
+    assert code(VOTE | {name: pools.NO_IDS[number]}) == "invalid_field"
     assert code(without(name)) == "invalid_field"
 
 
@@ -47,28 +47,28 @@ def test_what_is_a_time_of_rfc_3339_is_valid(text: str) -> None:
     assert code(VOTE | {"at": text}) == "applied"
 
 
-@pytest.mark.parametrize("number", range(len(logs.NO_INSTANTS)))
+@pytest.mark.parametrize("number", range(len(pools.NO_INSTANTS)))
 def test_what_is_no_time_is_invalid_in_every_type(number: int) -> None:
-    at = {"at": logs.NO_INSTANTS[number]}
+    at = {"at": pools.NO_INSTANTS[number]}
     assert code(VOTE | at) == "invalid_field"
     assert code({"type": "task.withdrawn", "project": "p", "task": "t"} | at) == "invalid_field"
 
 
-@pytest.mark.parametrize("revision", logs.NO_REVISIONS)
+@pytest.mark.parametrize("revision", pools.NO_REVISIONS)
 def test_what_is_no_signed_64_bit_integer_is_no_revision(revision: object) -> None:
     assert code(VOTE | {"revision": revision}) == "invalid_field"
 
 
-@pytest.mark.parametrize("number", range(len(logs.NO_CONFIGS)))
+@pytest.mark.parametrize("number", range(len(pools.NO_CONFIGS)))
 def test_what_is_no_configuration_is_invalid(number: int) -> None:
-    where, value = logs.NO_CONFIGS[number]
+    where, value = pools.NO_CONFIGS[number]
     section, _, name = where.partition(".")
     fields = {section: {name: value} if name else value}
     declared = {"type": "project.declared", "project": "p", "kind": "binary", "classes": [0, 1]}
     assert code(declared | fields) == "invalid_field"
 
 
-@pytest.mark.parametrize(("name", "value"), logs.NO_TASKS)
+@pytest.mark.parametrize(("name", "value"), pools.NO_TASKS)
 def test_what_no_task_can_have_is_invalid(name: str, value: object) -> None:
     assert code({"type": "task.added", "project": "p", "task": "t", name: value}) == "invalid_field"
 
