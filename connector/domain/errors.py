@@ -57,6 +57,12 @@ class DeadCode(StrEnum):
     """A declaration that contradicts what the project already holds; nothing was changed."""
     ANNOTATION_ID_CONFLICT = "annotation_id_conflict"
     """The annotation_id belongs to another (task, worker)."""
+    RUN_PARTS_MISSING = "run_parts_missing"
+    """The run said how many parts it has, and not all of them are there."""
+    RUN_OTHER_CLASSES = "run_other_classes"
+    """The run was computed for other classes than the project has now, or in another order."""
+    RUN_OUTDATED = "run_outdated"
+    """The adopted run has seen as much of the log as this one, or more."""
 
 
 class InputError(CrowdResolveError):

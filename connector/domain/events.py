@@ -15,6 +15,10 @@ from msgspec import UNSET, Meta, UnsetType
 from .config import Declaration, Positive, ProjectConfig
 from .ids import Id
 from .instants import Instant
+from .runs import ReconciliationApproved as ReconciliationApproved
+from .runs import ReconciliationCompleted as ReconciliationCompleted
+from .runs import ReconciliationPart as ReconciliationPart
+from .runs import ReconciliationRejected as ReconciliationRejected
 
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Weight = Annotated[float, Meta(gt=0)]
@@ -125,6 +129,10 @@ Wire = (
     | WorkerBlocked
     | WorkerUnblocked
     | ProjectDeclared
+    | ReconciliationPart
+    | ReconciliationCompleted
+    | ReconciliationApproved
+    | ReconciliationRejected
 )
 """What the topic may hold."""
 
@@ -138,5 +146,9 @@ Event = (
     | WorkerBlocked
     | WorkerUnblocked
     | Declared
+    | ReconciliationPart
+    | ReconciliationCompleted
+    | ReconciliationApproved
+    | ReconciliationRejected
 )
 """What the engine applies."""

@@ -50,6 +50,13 @@ class ProjectRow(NamedTuple):
     gold_upper: float | None
     gold_stated: float | None
     declared_at: int
+    run: int | None
+    """`RunRow.id` of the adopted run."""
+    upto: int | None
+    """Votes of records before this offset weigh with that run's p of their worker."""
+    algorithm: str | None
+    classes_since: int
+    """Offset of the last declaration that changed them; -1: none has."""
 
 
 class TaskRow(NamedTuple):
@@ -97,6 +104,8 @@ class WorkerRow(NamedTuple):
     mark: int
     """The last of 1, 2, 5, 10, ... votes that the history has a row for."""
     updated_at: int
+    run_p: float | None
+    """What the adopted run says of the worker."""
 
 
 class PairRow(NamedTuple):
@@ -146,6 +155,78 @@ class HistoryRow(NamedTuple):
     upper: float
 
 
+class PartRow(NamedTuple):
+    """A part of a run that is not adopted yet, as it came."""
+
+    project_id: int
+    run: str
+    part: int
+    at: int
+    body: bytes
+
+
+class RunRow(NamedTuple):
+    """A run that has ended; `id` is the offset of its `reconciliation.completed`."""
+
+    project_id: int
+    id: int
+    run: str
+    upto: int
+    classes: str | None
+    """JSON list, where it named them."""
+    algorithm: str | None
+    version: str | None
+    seed: int | None
+    parameters: str
+    bound: float | None
+    parts: int
+    status: str
+    """adopted, held, rejected, refused or failed."""
+    reason: str | None
+    summary: str
+    tasks: int | None
+    workers: int | None
+    votes: int | None
+    changed: int | None
+    """Resolved tasks whose label the run changes, or would."""
+    changes: str
+    """JSON list: the most certain of those changes."""
+    durations: str
+    started_at: int | None
+    finished_at: int | None
+    adopted_at: int | None
+
+
+class ConfusionRow(NamedTuple):
+    """How often a worker is expected to have given an answer where another one is true."""
+
+    project_id: int
+    worker_id: int
+    true_class: str
+    given_class: str
+    expected_count: float
+
+
+class ClusterRow(NamedTuple):
+    """The same of a cluster of workers."""
+
+    project_id: int
+    cluster: int
+    true_class: str
+    given_class: str
+    expected_count: float
+
+
+class FlagRow(NamedTuple):
+    """What the adopted run says of a worker beside the accuracy."""
+
+    project_id: int
+    worker_id: int
+    cluster: int | None
+    flag: str | None
+    flag_reason: str | None
+
+
 class DeadRow(NamedTuple):
     """A dead letter's origin and reason; its bytes are on the dead-letter topic."""
 
@@ -164,7 +245,8 @@ class Changes:
     """All that a stretch of one partition's log changed, handed from apply to store to publish.
 
     Lists named `new_*` are rows that the store does not have yet; the others replace rows that
-    it has (`projects` and `annotations` are small: either).
+    it has (`projects`, `annotations` and `runs` are small: either).  What `dropped` and `found`
+    name goes before anything comes.
     """
 
     source: TopicPartition
@@ -179,4 +261,13 @@ class Changes:
     annotations: list[AnnotationRow] = field(default_factory=list)
     history: list[HistoryRow] = field(default_factory=list)
     dead: list[DeadRow] = field(default_factory=list)
+    runs: list[RunRow] = field(default_factory=list)
+    new_parts: list[PartRow] = field(default_factory=list)
+    dropped: list[tuple[int, str, int]] = field(default_factory=list)
+    """Project, run, time: parts that came until then are no longer needed."""
+    found: list[int] = field(default_factory=list)
+    """Projects whose confusions, clusters and flags are those that follow."""
+    confusions: list[ConfusionRow] = field(default_factory=list)
+    clusters: list[ClusterRow] = field(default_factory=list)
+    flags: list[FlagRow] = field(default_factory=list)
     outgoing: list[Outgoing] = field(default_factory=list)

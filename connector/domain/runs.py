@@ -7,7 +7,6 @@ keeps the parts and adopts the run at its end (`connector.engine.adopt`).
 from __future__ import annotations
 
 import json
-from math import isfinite
 from typing import Annotated, Any
 
 import msgspec
@@ -21,11 +20,13 @@ Offset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 LogWeight = Annotated[float, Meta(ge=-1e9, le=1e9)]
 """Far beyond what any votes add up to, and near enough for no sum to overflow."""
+Method = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}(?!\n)$")]
 Probability = Annotated[float, Meta(ge=0, le=1)]
-ClassRef = Annotated[str, Meta(min_length=1)] | Number
+ClassRef = Annotated[str, Meta(min_length=1, max_length=512)] | Annotated[int, Meta(ge=0, le=999)]
 """A class by its name (a string) or by its place in `classes` from 0 (an integer)."""
 Cell = tuple[ClassRef, ClassRef, Annotated[float, Meta(ge=0, le=1e15)]]
 """[true, given, expected count]; cells that are left out are 0."""
+Confusion = Annotated[list[Cell], Meta(max_length=2000)]
 
 
 class _Event(msgspec.Struct, tag_field="type", kw_only=True):
@@ -38,7 +39,7 @@ class RunTask(msgspec.Struct):
     """The base of a task's log-weights, one number a class in the order of `classes`."""
 
     task: Id
-    base: list[LogWeight]
+    base: Annotated[list[LogWeight], Meta(min_length=1)]
 
 
 class RunWorker(msgspec.Struct):
@@ -48,7 +49,7 @@ class RunWorker(msgspec.Struct):
     p: Probability
     flag: str | None = None
     flag_reason: str | None = None
-    confusion: list[Cell] = []
+    confusion: Confusion = []
     cluster: Number | None = None
 
 
@@ -56,7 +57,7 @@ class RunCluster(msgspec.Struct):
     """A cluster of workers, and how its members answer."""
 
     cluster: Number
-    confusion: list[Cell]
+    confusion: Confusion
 
 
 class ReconciliationPart(_Event, tag="reconciliation.part", kw_only=True):
@@ -75,21 +76,21 @@ class ReconciliationPart(_Event, tag="reconciliation.part", kw_only=True):
 class ReconciliationCompleted(_Event, tag="reconciliation.completed", kw_only=True):
     """The end of a run: it is adopted, held or refused; with `error` it failed.
 
-    `upto` is the partition's offset up to which the run has read. `parts` different numbers must
-    have come in its parts. `summary` is shown as it is; of it `tasks`, `workers`, `votes`
+    `upto` is the partition's offset up to which the run has read. So many `parts` of different
+    numbers must have come. `summary` is shown as it is; of it `tasks`, `workers`, `votes`
     (integers), `bound` (a number), `started_at`, `finished_at` (RFC 3339) and `durations` (an
     object) fill columns of their own where they are there.
     """
 
     upto: Offset
     parts: Number
-    algorithm: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
+    algorithm: Method | UnsetType = UNSET
     version: str | Int64 | None = None
     seed: Int64 | None = None
     parameters: dict[str, Any] = {}
     summary: dict[str, Any] = {}
     classes: list[Id] | UnsetType = UNSET
-    """Those that the run was computed for; where they are not given, the bases' length counts."""
+    """Those that the run was computed for, in order; where it does not say so, those at `upto`."""
     error: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -107,8 +108,8 @@ class ReconciliationRejected(_Event, tag="reconciliation.rejected", kw_only=True
     """A person drops a run that is held."""
 
 
-def as_json(fields: dict[str, Any]) -> str:
-    """Compact JSON of an object.
+def as_json(fields: dict[str, Any] | list[Any]) -> str:
+    """Compact JSON of an object or a list.
 
     Raises:
         ValueError: a number in it is not finite.
@@ -118,5 +119,6 @@ def as_json(fields: dict[str, Any]) -> str:
 
 def finite(value: object) -> float | None:
     """A number of a summary, or None where it is none."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number and isfinite(value) else None  # type: ignore[arg-type]
+    if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > 1e300:
+        return None
+    return float(value)

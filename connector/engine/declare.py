@@ -26,6 +26,8 @@ def redeclared(turn: Turn, config: ProjectConfig) -> Outcome:
     _check(p, config)
     change = _Change(p, config)
     turn.begin_wide()
+    if config.classes != old.classes:
+        p.classes_since = turn.cause.offset
     if not config.calibrate:
         for id in p.calibration.clear():
             t = p.task_numbered(turn.storage, id)
@@ -93,9 +95,10 @@ class _Change:
         """Bring a task over: class indices, prior, base, weights."""
         p = turn.project
         before, mu = task.m, task.mu
+        old = self.old_log_prior if task.prior is None else p.log_prior_of(task)
         if not self.same_order:
             self._renumber(turn, task)
-        self._rebase(p, task)
+        self._rebase(p, task, old)
         if self.same_order:
             turn.settle(task)
             return
@@ -119,19 +122,14 @@ class _Change:
                 tuple(task.prior[i] for i in self.was if i is not None) if self.same_set else None
             )
 
-    def _rebase(self, p: Project, task: Task) -> None:
+    def _rebase(self, p: Project, task: Task, old: Sequence[float]) -> None:
+        """`old`: the log prior as it was, in the old numbering."""
         new = p.log_prior_of(task)
-        if task.run is None:
+        if task.run_base is None:
             task.base = new
             return
-        # An own prior shields the task from a change of the class prior; and where an own prior
-        # has just gone, the project's takes its place from here on.
-        shift = [0.0] * p.K
-        if task.prior is None:
-            shift = [
-                0.0 if i is None else n - self.old_log_prior[i]
-                for i, n in zip(self.was, new, strict=True)
-            ]
-        task.base = [
-            new[x] if i is None else task.base[i] + shift[x] for x, i in enumerate(self.was)
+        # What the run took for the prior goes with it, and the present one takes its place.
+        task.run_base = [
+            new[x] if i is None else task.run_base[i] + (new[x] - old[i])
+            for x, i in enumerate(self.was)
         ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from connector.domain import events
 
-from . import tasks, votes, workers
+from . import runs, tasks, votes, workers
 from .turn import Outcome, Turn
 
 HANDLERS: dict[type, Callable[[Turn, Any], Outcome]] = {
@@ -19,5 +19,9 @@ HANDLERS: dict[type, Callable[[Turn, Any], Outcome]] = {
     events.TaskGold: tasks.gold,
     events.WorkerBlocked: workers.blocked,
     events.WorkerUnblocked: workers.unblocked,
+    events.ReconciliationPart: runs.part,
+    events.ReconciliationCompleted: runs.completed,
+    events.ReconciliationApproved: runs.approved,
+    events.ReconciliationRejected: runs.rejected,
 }
 """By class of the event. Declarations are the shard's: they make the project that others need."""

@@ -6,28 +6,46 @@ what a batch will need (`prefetch`).  Rules never see the difference.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from aggregators.confidence import slope_prior_mean
 from aggregators.streaming import one_hot, softmax, summed
 from connector.domain.config import ProjectConfig, from_json, to_json
-from connector.domain.rows import PairRow, ProjectRow, TaskRow, WorkerRow
+from connector.domain.rows import (
+    ClusterRow,
+    ConfusionRow,
+    FlagRow,
+    PairRow,
+    ProjectRow,
+    TaskRow,
+    WorkerRow,
+)
 
 from . import rows
 from .calibration import Calibration
 from .history import beta_interval
-from .state import Annotation, Memory, Task, Worker
+from .staging import Staging
+from .state import FAST_SBIC, Annotation, Memory, Task, Vote, Worker
 
 if TYPE_CHECKING:
     from .storage import Storage, TaskPage
 
 CHUNK = 1000
 """Tasks that one look-up of a record with wide effects brings in."""
+
+
+class Adopted(NamedTuple):
+    """What adopting a run has changed beside workers: every task, and all that runs say."""
+
+    tasks: list[TaskRow]
+    confusions: list[ConfusionRow]
+    clusters: list[ClusterRow]
+    flags: list[FlagRow]
 
 
 def project_id(name: str) -> int:
@@ -52,6 +70,12 @@ class Project:
         self.arrivals = 0
         self.pairs = 0
         self.declared_at = 0
+        self.run: int | None = None
+        self.upto: int | None = None
+        self.algorithm: str | None = None
+        self.classes_since = -1
+        self.adopted: Adopted | None = None
+        self.staging = Staging(self.id, stored=False)
         self.calibration = Calibration()
         self.uses = [0] * config.K
         self.stored = False
@@ -71,9 +95,12 @@ class Project:
         p.task_count, p.worker_count = row.tasks, row.workers
         p.arrivals, p.pairs = row.arrivals, row.pairs
         p.declared_at = row.declared_at
+        p.run, p.upto, p.algorithm = row.run, row.upto, row.algorithm
+        p.classes_since = row.classes_since
         p.uses = msgspec.json.decode(row.uses, type=list[int])
         p.calibration.restore(row.b, row.record_seq, storage.calibration_records(row.id))
         p.stored = True
+        p.staging = Staging(p.id, stored=True)
         return p
 
     def configure(self, config: ProjectConfig) -> None:
@@ -95,6 +122,7 @@ class Project:
         self._workers_by_id: dict[int, Worker] = {}
         self._annotations: dict[str, Annotation] = {}
         self._absent: set[tuple[str, str]] = set()
+        self.staging.forget()
 
     def forget_tasks(self) -> None:
         """Drop the tasks alone (only when none is dirty), in the middle of a record."""
@@ -116,6 +144,7 @@ class Project:
             or self.dirty_workers
             or self.dirty_pairs
             or self.dirty_annotations
+            or self.staging.changed
         )
 
     def mark_moved(self) -> None:
@@ -140,6 +169,7 @@ class Project:
         self.dirty_workers = {}
         self.dirty_pairs = {}
         self.dirty_annotations = {}
+        self.adopted = None
 
     @property
     def held(self) -> int:
@@ -242,6 +272,42 @@ class Project:
         for i in range(1, self.worker_count + 1):
             yield self._workers_by_id[i]
 
+    # -- runs
+
+    def weigh(self, vote: Vote) -> None:
+        """Give a vote that the adopted run has seen the run's p of its worker."""
+        if self.upto is not None and vote.offset < self.upto and vote.worker.run_p is not None:
+            vote.own, vote.p = vote.p, vote.worker.run_p
+
+    def base_of(self, task: Task, without: int | None = None) -> list[float]:
+        """The run's base while a counting vote that it has seen is there, else the log prior.
+
+        Without any the task knows nothing that the run knew; `without` a worker: as it will be
+        when that worker's vote is gone.
+        """
+        if task.run_base is not None and self.upto is not None:
+            for worker_id, vote in task.votes.items():
+                if vote.counts and vote.offset < self.upto and worker_id != without:
+                    return task.run_base
+        return self.log_prior_of(task)
+
+    def algorithm_of(self, task: Task) -> str:
+        """The run's whose base is in force, else ours."""
+        ours = self.algorithm is None or task.base is not task.run_base
+        return FAST_SBIC if ours else self.algorithm  # type: ignore[return-value]
+
+    def under_run(
+        self, storage: Storage, ids: Collection[int], bases: Mapping[str, bytes]
+    ) -> Iterator[Task]:
+        """The numbered tasks as they are with these bases, by name; all workers are in memory."""
+        page = storage.tasks_numbered(self.id, ids)
+        pairs = _by_task(page.pairs)
+        for row in page.tasks:
+            base = bases.get(row.name)
+            run = None if base is None else self.run
+            under = row._replace(base=base, run=run, algorithm=FAST_SBIC)
+            yield self._restored(under, pairs.get(row.id, ()))
+
     # -- what comes to be
 
     def new_task(self, name: str) -> Task:
@@ -307,9 +373,7 @@ class Project:
         }
         if voters:
             self._take_workers(storage.workers_numbered(self.id, voters))
-        pairs: dict[int, list[PairRow]] = {}
-        for r in page.pairs:
-            pairs.setdefault(r.task_id, []).append(r)
+        pairs = _by_task(page.pairs)
         for row in page.tasks:
             if row.id not in self._tasks_by_id:
                 t = self._restored(row, pairs.get(row.id, ()))
@@ -321,7 +385,7 @@ class Project:
         t.prior = rows.unpack(row.prior)
         t.run = row.run
         base = rows.unpack(row.base)
-        t.base = list(base) if base is not None else self.log_prior_of(t)
+        t.run_base = None if base is None else list(base)
         t.withdrawn, t.truth, t.status, t.label = (
             bool(row.withdrawn),
             row.truth,
@@ -337,12 +401,16 @@ class Project:
         votes = []
         for r in pairs:
             if r.x is not None:
-                votes.append(rows.vote_from(r, self._workers_by_id[r.worker_id]))
+                vote = rows.vote_from(r, self._workers_by_id[r.worker_id])
+                if self.upto is not None:
+                    self.weigh(vote)
+                votes.append(vote)
             memory = rows.memory_from(r)
             if memory is not None:
                 t.memories[r.worker_id] = memory
         votes.sort(key=lambda v: v.arrival)
         t.votes = {v.worker.id: v for v in votes}
+        t.base = self.base_of(t)
         t.m = summed(t)
         t.mu = softmax(t.m) if t.truth is None else one_hot(t.truth, self.K)
         return t
@@ -366,6 +434,10 @@ class Project:
             c.sequence,
             *shown,
             self.declared_at,
+            self.run,
+            self.upto,
+            self.algorithm,
+            self.classes_since,
         )
 
     def worker_rows(self, workers: Sequence[Worker]) -> list[WorkerRow]:
@@ -378,3 +450,10 @@ class Project:
             rows.worker_row(self.id, w, w.accuracy(alpha, beta), lo, hi)
             for w, lo, hi in zip(workers, lower, upper, strict=True)
         ]
+
+
+def _by_task(pairs: Iterable[PairRow]) -> dict[int, list[PairRow]]:
+    found: dict[int, list[PairRow]] = {}
+    for r in pairs:
+        found.setdefault(r.task_id, []).append(r)
+    return found

@@ -40,7 +40,7 @@ def task_row(
             t.priority,
             t.max_labels,
             pack(t.prior),
-            pack(t.base) if t.run is not None else None,
+            pack(t.run_base),
             t.run,
             t.withdrawn,
             t.truth,
@@ -81,6 +81,7 @@ def worker_row(
             w.agreed,
             w.mark,
             w.updated_at,
+            w.run_p,
         ),
     )
 
@@ -95,6 +96,7 @@ def worker_from(row: WorkerRow) -> Worker:
     w.resolved = row.resolved_votes
     w.agreed = row.agreed
     w.mark = row.mark
+    w.run_p = row.run_p
     w.updated_at = row.updated_at
     w.stored = True
     return w
@@ -116,7 +118,7 @@ def pair_row(project_id: int, t: Task, worker_id: int) -> PairRow:
             t.id,
             worker_id,
             v.x,
-            v.p,
+            v.p if v.own is None else v.own,
             v.arrival,
             v.offset,
             v.revision,

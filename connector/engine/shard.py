@@ -160,7 +160,12 @@ class Shard:
         turn.begin(project, storage, cause, self.time)
         if isinstance(event, Declared):
             return redeclared(turn, event.config)
-        return HANDLERS[type(event)](turn, event)
+        outcome = HANDLERS[type(event)](turn, event)
+        if turn.project is not project:
+            # A run was adopted: the records that follow read what has come of it.
+            self.projects[project.name] = turn.project
+            self._save_early(storage)
+        return outcome
 
     def _declare(self, name: str, config: ProjectConfig) -> None:
         project = Project(name, config, self.source.topic, self.source.partition)
@@ -210,6 +215,7 @@ class Shard:
                 (changes.new_pairs if new else changes.pairs).append(pair)
             for a in p.dirty_annotations.values():
                 changes.annotations.append(rows.annotation_row(p.id, a))
+            _collect_runs(p, changes)
             p.saved()
         changes.outgoing = self.take_outgoing()
         changes.history = history_rows(_emptied(self._history))
@@ -258,6 +264,16 @@ class Shard:
         self._spilled = True
         for p in self.projects.values():
             p.forget_tasks()
+
+
+def _collect_runs(p: Project, changes: Changes) -> None:
+    p.staging.collect(changes)
+    if p.adopted is not None:
+        changes.found.append(p.id)
+        changes.tasks += p.adopted.tasks
+        changes.confusions += p.adopted.confusions
+        changes.clusters += p.adopted.clusters
+        changes.flags += p.adopted.flags
 
 
 def _emptied(items: list[T]) -> list[T]:

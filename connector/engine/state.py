@@ -29,6 +29,7 @@ class Worker(WorkerState):
         resolved: the worker's present votes on resolved tasks.
         agreed: those of them that equal the task's label.
         mark: the last of 1, 2, 5, 10, ... votes that the history has a row for.
+        run_p: what the adopted run says of the worker, None where it does not name them.
         updated_at: microseconds, when S, n or blocked last changed.
     """
 
@@ -40,6 +41,7 @@ class Worker(WorkerState):
         "mark",
         "name",
         "resolved",
+        "run_p",
         "stored",
         "updated_at",
     )
@@ -53,6 +55,7 @@ class Worker(WorkerState):
         self.resolved = 0
         self.agreed = 0
         self.mark = 0
+        self.run_p: float | None = None
         self.updated_at = 0
         self.stored = False
 
@@ -63,9 +66,10 @@ class Vote(VoteState):
     Attributes:
         arrival: its number among the project's votes, the order in which weights are summed.
         offset: of the record that brought it.
+        own: the p of its own, where `p` is the adopted run's of its worker; else None.
     """
 
-    __slots__ = ("annotation_id", "arrival", "at", "offset", "revision")
+    __slots__ = ("annotation_id", "arrival", "at", "offset", "own", "revision")
 
     worker: Worker
 
@@ -85,6 +89,7 @@ class Vote(VoteState):
         self.x = x
         self.p = p
         self.counts = not worker.blocked
+        self.own: float | None = None
         self.arrival = arrival
         self.offset = offset
         self.revision = revision
@@ -137,7 +142,9 @@ class Task(TaskState):
     Attributes:
         id: counts from 1 in order of first appearance.
         prior: its own prior, scaled to sum 1, or None for the project's.
-        run: the reconciliation run that `base` comes from, or None: base is the log prior.
+        run: the reconciliation run that `run_base` comes from, or None.
+        run_base: that run's base, in force (`Project.base_of`) while a counting vote is there that
+            the run has seen; else `base` is the log prior.
         label: what `task_labels` shows: the resolved label, or the present top, or None.
         q: length K, the stated probabilities; None: as `shown` has them from the database.
         shown: JSON of them by class name, made when it is asked for (`shown_probabilities`).
@@ -160,6 +167,7 @@ class Task(TaskState):
         "q",
         "resolved_at",
         "run",
+        "run_base",
         "shown",
         "status",
         "stored",
@@ -178,6 +186,7 @@ class Task(TaskState):
         self.max_labels: int | None = None
         self.prior: tuple[float, ...] | None = None
         self.run: int | None = None
+        self.run_base: list[float] | None = None
         self.withdrawn = False
         self.status = OPEN
         self.label: int | None = None

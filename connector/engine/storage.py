@@ -7,10 +7,18 @@ the middle of a record that touches more tasks than should be held at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from connector.domain.rows import AnnotationRow, Changes, PairRow, ProjectRow, TaskRow, WorkerRow
+from connector.domain.rows import (
+    AnnotationRow,
+    Changes,
+    PairRow,
+    ProjectRow,
+    RunRow,
+    TaskRow,
+    WorkerRow,
+)
 
 
 class TaskPage(NamedTuple):
@@ -28,6 +36,14 @@ class RecordRow(NamedTuple):
     hit: bool
     place: int
     """`TaskRow.record_seq`."""
+
+
+class PartHead(NamedTuple):
+    """A part of a run whose end has not come."""
+
+    run: str
+    part: int
+    at: int
 
 
 class Storage(Protocol):
@@ -63,6 +79,18 @@ class Storage(Protocol):
 
     def calibration_records(self, project_id: int) -> Sequence[RecordRow]:
         """The project's records, least recently updated first."""
+        ...
+
+    def run(self, project_id: int, name: str) -> RunRow | None:
+        """The run of that name, if it has ended."""
+        ...
+
+    def waiting_parts(self, project_id: int) -> Sequence[PartHead]:
+        """The parts of runs that have not ended."""
+        ...
+
+    def part_bodies(self, project_id: int, run: str) -> Iterator[bytes]:
+        """A run's parts in order of their numbers, read one after the other."""
         ...
 
     def save(self, changes: Changes) -> None:

@@ -50,10 +50,10 @@ def change_prior(turn: Turn, task: Task, prior: tuple[float, ...] | None) -> Non
     old = p.log_prior_of(task)
     task.prior = prior
     new = p.log_prior_of(task)
-    if task.run is None:
+    if task.run_base is None:
         task.base = new
     else:
-        task.base = [b + (n - o) for b, n, o in zip(task.base, new, old, strict=True)]
+        task.run_base = [b + (n - o) for b, n, o in zip(task.run_base, new, old, strict=True)]
     turn.settle(task)
 
 

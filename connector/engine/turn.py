@@ -139,6 +139,8 @@ class Turn:
         p = self.project
         p.touch_pair(task, worker_id)
         before = task.mu
+        if task.run_base is not None:
+            task.base = p.base_of(task, without=worker_id)
         vote: Vote = withdraw(task, worker_id)  # type: ignore[assignment]
         p.uses[vote.x] -= 1
         p.dirty = True
@@ -163,6 +165,8 @@ class Turn:
     def settle(self, task: Task) -> None:
         """Sum the task's weights anew after its base or the weight of votes changed."""
         before = task.mu
+        if task.run_base is not None:
+            task.base = self.project.base_of(task)
         settle(task)
         self.moved(task, before)
 
@@ -192,6 +196,11 @@ class Turn:
         No task may then be changed and unsaved, if any are to be saved on the way.
         """
         if self.project.task_count >= HELD_DIRTY and self.project.dirty_tasks:
+            self._save()
+
+    def save_first(self) -> None:
+        """Before a record that reads from the storage what others before it may have changed."""
+        if self.project.changed:
             self._save()
 
     def relieve(self) -> None:
@@ -239,6 +248,8 @@ class Turn:
             standing = Standing(task.status, task.label, x, q[x], n, task.truth, expert, maximum)
             verdict = judge(standing, config)
         task.counted = n
+        if task.run_base is not None:
+            task.algorithm = p.algorithm_of(task)
         task.q, task.shown = q, None
         if verdict is None:
             if not task.resolved:

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Sequence
 
 from connector.domain.decode import decode
 from connector.domain.errors import InputError
-from connector.domain.events import Declared, Event, WorkerBlocked, WorkerUnblocked
+from connector.domain.events import (
+    Declared,
+    Event,
+    ReconciliationApproved,
+    ReconciliationCompleted,
+    ReconciliationRejected,
+    WorkerBlocked,
+    WorkerUnblocked,
+)
 from connector.domain.records import Cursor, Outgoing, Record
 from connector.domain.rows import Changes
 from connector.engine.shard import Shard
@@ -22,7 +30,10 @@ from .publisher import MAX_MESSAGES
 
 START = Cursor(0)
 
-WIDE = (Declared, WorkerBlocked, WorkerUnblocked)
+ADOPTING = (ReconciliationCompleted, ReconciliationApproved, ReconciliationRejected)
+"""Events that read the storage for what others before them have changed."""
+
+WIDE = (Declared, WorkerBlocked, WorkerUnblocked, *ADOPTING)
 """Events that may touch more tasks than are held at once, and so save in between."""
 
 

@@ -122,6 +122,10 @@ def projects() -> None:
         maybe("gold_upper", double()),
         maybe("gold_stated", double()),
         some("declared_at"),
+        maybe("run"),
+        maybe("upto"),
+        maybe("algorithm", sa.Text),
+        some("classes_since"),
         postgresql_with={"fillfactor": 10},
     )
     op.create_table(
@@ -189,6 +193,7 @@ def workers() -> None:
         some("agreed"),
         some("mark"),
         some("updated_at"),
+        maybe("run_p", double()),
         sqlite_with_rowid=False,
         postgresql_with={"fillfactor": 40},
     )
@@ -253,16 +258,23 @@ def reconciliation() -> None:
         key("project_id"),
         key("id"),
         some("run", name()),
-        maybe("upto"),
+        some("upto"),
+        maybe("classes", sa.Text),
         maybe("algorithm", sa.Text),
         maybe("version", sa.Text),
         maybe("seed"),
-        maybe("parameters", sa.Text),
+        some("parameters", sa.Text),
         maybe("bound", double()),
-        maybe("parts", sa.Integer),
+        some("parts", sa.Integer),
         some("status", sa.Text),
         maybe("reason", sa.Text),
-        maybe("summary", sa.Text),
+        some("summary", sa.Text),
+        maybe("tasks"),
+        maybe("workers"),
+        maybe("votes"),
+        maybe("changed"),
+        some("changes", sa.Text),
+        some("durations", sa.Text),
         maybe("started_at"),
         maybe("finished_at"),
         maybe("adopted_at"),
@@ -270,11 +282,20 @@ def reconciliation() -> None:
     )
     op.create_index("runs_by_name", "runs", ["project_id", "run"], unique=True)
     op.create_table(
+        "run_parts",
+        key("project_id"),
+        key("run", name()),
+        key("part", sa.Integer),
+        some("at"),
+        some("body", sa.LargeBinary),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "worker_confusions",
         key("project_id"),
         key("worker_id"),
-        key("true_x", sa.Integer),
-        key("given_x", sa.Integer),
+        key("true_class", name()),
+        key("given_class", name()),
         some("expected_count", double()),
         sqlite_with_rowid=False,
     )
@@ -282,8 +303,8 @@ def reconciliation() -> None:
         "cluster_confusions",
         key("project_id"),
         key("cluster", sa.Integer),
-        key("true_x", sa.Integer),
-        key("given_x", sa.Integer),
+        key("true_class", name()),
+        key("given_class", name()),
         some("expected_count", double()),
         sqlite_with_rowid=False,
     )
@@ -351,15 +372,16 @@ VIEWS = {
         LEFT JOIN worker_flags f ON f.project_id = w.project_id AND f.worker_id = w.id""",
     # Partitioned by what people filter by, so that the filter reaches the tables.
     "worker_confusion": """
-        SELECT p.name AS project, w.name AS worker, t.name AS true_class, g.name AS given_class,
+        SELECT p.name AS project, w.name AS worker, m.true_class, m.given_class,
                m.expected_count,
                m.expected_count / NULLIF(
-                   SUM(m.expected_count) OVER (PARTITION BY p.name, w.name, t.name), 0) AS rate
+                   SUM(m.expected_count) OVER (PARTITION BY p.name, w.name, m.true_class), 0)
+                   AS rate
         FROM worker_confusions m
         JOIN projects p ON p.id = m.project_id
         JOIN workers w ON w.project_id = m.project_id AND w.id = m.worker_id
-        JOIN classes t ON t.project_id = m.project_id AND t.x = m.true_x
-        JOIN classes g ON g.project_id = m.project_id AND g.x = m.given_x""",
+        JOIN classes t ON t.project_id = m.project_id AND t.name = m.true_class
+        JOIN classes g ON g.project_id = m.project_id AND g.name = m.given_class""",
     "worker_quality_history": """
         SELECT p.name AS project, w.name AS worker, time(h.at) AS at, h.votes, h.accuracy,
                h.lower, h.upper
@@ -387,19 +409,21 @@ VIEWS = {
         SELECT topic, "partition", received, applied, duplicates, stale, dead
         FROM partition_progress""",
     "cluster_confusion": """
-        SELECT p.name AS project, m.cluster, t.name AS true_class, g.name AS given_class,
-               m.expected_count,
+        SELECT p.name AS project, m.cluster, m.true_class, m.given_class, m.expected_count,
                m.expected_count / NULLIF(
-                   SUM(m.expected_count) OVER (PARTITION BY p.name, m.cluster, t.name), 0) AS rate
+                   SUM(m.expected_count) OVER (PARTITION BY p.name, m.cluster, m.true_class), 0)
+                   AS rate
         FROM cluster_confusions m
         JOIN projects p ON p.id = m.project_id
-        JOIN classes t ON t.project_id = m.project_id AND t.x = m.true_x
-        JOIN classes g ON g.project_id = m.project_id AND g.x = m.given_x""",
+        JOIN classes t ON t.project_id = m.project_id AND t.name = m.true_class
+        JOIN classes g ON g.project_id = m.project_id AND g.name = m.given_class""",
     "reconciliation_runs": """
         SELECT p.name AS project, r.run, r.upto, r.algorithm, r.version, r.seed,
                json(r.parameters) AS parameters, r.bound, r.parts, r.status, r.reason,
-               json(r.summary) AS summary, time(r.started_at) AS started_at,
-               time(r.finished_at) AS finished_at, time(r.adopted_at) AS adopted_at
+               json(r.summary) AS summary, r.tasks, r.workers, r.votes, r.changed,
+               json(r.changes) AS changes, json(r.durations) AS durations,
+               time(r.started_at) AS started_at, time(r.finished_at) AS finished_at,
+               time(r.adopted_at) AS adopted_at
         FROM runs r
         JOIN projects p ON p.id = r.project_id""",
     "calibration": """

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
 from connector.domain.records import Record, TopicPartition
-from connector.domain.rows import AnnotationRow, Changes, ProjectRow, WorkerRow
+from connector.domain.rows import AnnotationRow, Changes, ProjectRow, RunRow, WorkerRow
 from connector.engine.messages import Topics
 from connector.engine.shard import Shard
-from connector.engine.storage import RecordRow, TaskPage
+from connector.engine.storage import PartHead, RecordRow, TaskPage
 from connector.pipeline.batch import decoded
 
 BATCH = 1000
@@ -44,6 +44,15 @@ class Nothing:
 
     def calibration_records(self, project_id: int) -> Sequence[RecordRow]:
         return ()
+
+    def run(self, project_id: int, name: str) -> RunRow | None:
+        return None
+
+    def waiting_parts(self, project_id: int) -> Sequence[PartHead]:
+        return ()
+
+    def part_bodies(self, project_id: int, run: str) -> Iterator[bytes]:
+        return iter(())
 
     def save(self, changes: Changes) -> None:
         raise RuntimeError("nothing of the bench is saved in the middle of a record")

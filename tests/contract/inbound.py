@@ -110,9 +110,10 @@ def _tidy(node: Any, name: str | None = None) -> Any:
         return {"$ref": node["$ref"]}
     node = {k: _tidy(v, k) for k, v in node.items()}
     first, *others = node.get("prefixItems", [None])
-    if others and all(o == first for o in others) and node.get("items") is False:
+    if others and node.get("items") is False:
         del node["prefixItems"]  # of a fixed length anyhow
-        node["items"] = first
+        kinds = [first, *(o for n, o in enumerate(others) if o not in [first, *others[:n]])]
+        node["items"] = first if len(kinds) == 1 else {"anyOf": kinds}
     if node.get("required") == []:
         del node["required"]
     if name == "properties":
@@ -140,6 +141,10 @@ def _finish(name: str, schema: Schema) -> None:
     properties = schema["properties"]
     if name == "AnnotationRetracted":
         schema["anyOf"] = [{"required": ["annotation_id"]}, {"required": ["task", "worker"]}]
+    if name == "ReconciliationPart":
+        schema["oneOf"] = [{"required": [n]} for n in ("tasks", "workers", "clusters")]
+    if name == "ReconciliationCompleted":
+        schema["anyOf"] = [{"required": ["algorithm"]}, {"required": ["error"]}]
     if name == "Model":
         properties["class_prior"]["items"]["exclusiveMinimum"] = 0
     if name == "ProjectDeclared":

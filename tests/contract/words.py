@@ -63,6 +63,32 @@ FIELDS: dict[str, str] = {
     "block_spammers_after": "Votes after which a worker flagged as a spammer is blocked; 0: never.",
     "reconcile": "The scheduled job's method and guard.",
     "algorithm": "`auto`: `sorted_sbic` for binary and categorical projects, `cola` for ordinal.",
+    "run": "The run's name, as its job gave it.",
+    "part": "Its number among the run's parts.",
+    "tasks": "The base of each task's log-weights.",
+    "workers": "What the run says of workers.",
+    "clusters": "Clusters of workers, and how their members answer.",
+    "base": "One number a class, in the order of the project's `classes`: the run's log-weights"
+    " without those of the votes that count.",
+    "p": "The weight of the worker's votes from before the run's snapshot; clipped to 1e-6 to"
+    " 1 - 1e-6.",
+    "flag": "What is wrong with the worker, if anything is.",
+    "flag_reason": "Why, for people.",
+    "confusion": "Expected counts, [true class, given class, count], largest first; a class by its"
+    " name (a string) or its place in `classes` from 0 (an integer).",
+    "cluster": "The cluster's number.",
+    "upto": "The partition's offset up to which the run has read.",
+    "parts": "How many parts the run has.",
+    "ReconciliationCompleted.algorithm": "What the labels come from that the run decides. May only"
+    " be missing with `error`.",
+    "version": "Of the release that computed it.",
+    "seed": "Of its random numbers.",
+    "parameters": "Of the algorithm, as they are to be shown.",
+    "summary": "Shown as it is. `tasks`, `workers`, `votes`, `bound`, `durations`, `started_at` and"
+    " `finished_at` in it fill columns of their own.",
+    "ReconciliationCompleted.classes": "Those that the run was computed for, in order. Where it"
+    " does not say so, those at `upto`.",
+    "error": "Why the run failed; nothing is adopted.",
     "max_flip_fraction": "A run that changes a larger share of the resolved labels waits for a"
     " person.",
 }
@@ -78,6 +104,10 @@ TITLES: dict[str, str] = {
     "worker.blocked": "A worker's votes stop weighing",
     "worker.unblocked": "A worker's votes weigh again",
     "project.declared": "A project and all of its configuration",
+    "reconciliation.part": "A part of what a run found",
+    "reconciliation.completed": "A run has come to its end",
+    "reconciliation.approved": "A person adopts a held run",
+    "reconciliation.rejected": "A person drops a held run",
 }
 
 SUMMARIES: dict[str, str] = {
@@ -94,6 +124,11 @@ SUMMARIES: dict[str, str] = {
     "project.declared": "Comes before everything else of the project, on the partition where the"
     " project shall live. What it omits is the default; declared again, the new values hold from"
     " there on.",
+    "reconciliation.part": "From the scheduled job. Kept until the run's end, for at most a day.",
+    "reconciliation.completed": "From the scheduled job, in one Kafka transaction with the parts:"
+    " the run is adopted, or held if it changes too many labels.",
+    "reconciliation.approved": "A run that is not held: a duplicate.",
+    "reconciliation.rejected": "A run that is not held: a duplicate.",
 }
 
 EXAMPLES: dict[str, list[Fields]] = {
@@ -122,5 +157,27 @@ EXAMPLES: dict[str, list[Fields]] = {
         {"project": "stars", "kind": "ordinal", "classes": [1, 2, 3, 4, 5]}
         | {"model": {"worker_prior": [2, 1]}, "resolve": {"min_labels": 3, "max_labels": 9}},
     ],
+    "reconciliation.part": [
+        {"project": "rte", "run": "r7", "part": 0}
+        | {"tasks": [{"task": "t17", "base": [-0.9, -0.5]}]},
+        {"project": "rte", "run": "r7", "part": 1}
+        | {
+            "workers": [
+                {"worker": "w3", "p": 0.81, "flag": None, "flag_reason": None}
+                | {"confusion": [["1", "1", 7.5], ["0", "1", 1.25]], "cluster": 2}
+            ]
+        },
+        {"project": "rte", "run": "r7", "part": 2}
+        | {"clusters": [{"cluster": 2, "confusion": [[0, 0, 40.5], [1, 0, 3]]}]},
+    ],
+    "reconciliation.completed": [
+        {"project": "rte", "run": "r7", "upto": 4711, "parts": 3, "algorithm": "sorted_sbic"}
+        | {"version": "0.2.0", "seed": 0, "parameters": {"alpha": 2, "beta": 1}}
+        | {"summary": {"tasks": 800, "workers": 164, "votes": 8000}, "classes": ["0", "1"]},
+        {"project": "rte", "run": "r8", "upto": 4790, "parts": 0}
+        | {"algorithm": "cola", "error": "the bound fell"},
+    ],
+    "reconciliation.approved": [{"project": "rte", "run": "r7"}],
+    "reconciliation.rejected": [{"project": "rte", "run": "r7"}],
 }
 """Of each inbound type, without `type`; each is an event that is applied or a duplicate."""

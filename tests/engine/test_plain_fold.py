@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from connector.domain.records import TopicPartition
+from connector.adapters.memory.store import MemoryStore
+from connector.domain.records import Cursor, TopicPartition
 from connector.engine.messages import Topics
 from connector.engine.shard import Shard
-from connector.pipeline.batch import decoded
+from connector.pipeline.batch import decoded, process
 from tests import compare
 from tests.oracle.fold import PlainFold
 from tests.oracle.logs import random_log
@@ -45,6 +46,24 @@ def test_any_log_gives_the_messages_of_the_plain_fold(seed: int) -> None:
     progress = shard.progress()
     for name in ("received", "applied", "duplicates", "stale", "dead"):
         assert getattr(progress, name) == row[name], name
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_log_with_runs_gives_the_messages_of_the_plain_fold(seed: int) -> None:
+    log = random_log(seed, 300, runs=0.04)
+    fold, store = PlainFold(), MemoryStore()
+    shard = Shard(TopicPartition("annotations", 0), None, Topics())
+    for plain, record in zip(log, records_of(log), strict=True):
+        want = fold.feed(plain)
+        process(store, shard, [record])
+        got = [m for m in store.outbox(shard.source, Cursor(0), 10**6) if m.offset == record.offset]
+        assert len(got) == len(want), f"offset {record.offset}: {record.value!r}"
+        for w, g in zip(want, got, strict=True):
+            found = compare.difference(
+                compare.wanted(w), compare.published(g.key, g.value, g.headers)
+            )
+            assert found is None, f"offset {record.offset}: {record.value!r}{found}"
+    compare.assert_views(fold, store.view)
 
 
 def test_a_long_log_of_many_votes_on_few_tasks_does_not_drift() -> None:

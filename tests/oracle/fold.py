@@ -197,7 +197,7 @@ class PlainFold:
             {"project": project.name, "worker": worker.name} | row
             for project in self.projects.values()
             for worker in project.workers.values()
-            for row in views.confusion_rows(worker.confusion)
+            for row in views.confusion_rows(project, worker.confusion)
         ]
 
     def cluster_confusion(self) -> list[Row]:
@@ -205,7 +205,7 @@ class PlainFold:
             {"project": project.name, "cluster": cluster} | row
             for project in self.projects.values()
             for cluster, confusion in project.cluster_confusion.items()
-            for row in views.confusion_rows(confusion)
+            for row in views.confusion_rows(project, confusion)
         ]
 
 

@@ -62,7 +62,10 @@ def base(task: Fields) -> tuple[float, ...]:
     found = task.get("base")
     if not isinstance(found, list) or not found:
         raise invalid("base", "is not a list of numbers")
-    return tuple(check_number(item, "base") for item in found)
+    numbers = tuple(check_number(item, "base") for item in found)
+    if any(abs(number) > 1e9 for number in numbers):
+        raise invalid("base", "lies outside -1e9 to 1e9")
+    return numbers
 
 
 def confusion(fields: Fields) -> Confusion:
@@ -75,8 +78,8 @@ def confusion(fields: Fields) -> Confusion:
             raise invalid("confusion", "has what is no triple")
         true, given, count = triple
         number = check_number(count, "confusion")
-        if number < 0:
-            raise invalid("confusion", "has a count below 0")
+        if not 0 <= number <= 1e15:
+            raise invalid("confusion", "has a count outside 0 to 1e15")
         triples.append((class_of(true), class_of(given), number))
     return tuple(triples)
 

@@ -1,22 +1,24 @@
 """Reconciliation in the log: parts, runs that end, what adopting one does, and its guard.
 
-As read here: a run that is refused, held or failed is an applied record with a row in
-`reconciliation_runs`, its reason being the code. A run's `base` arrays and class indices mean the
-classes that it names, or else those that there were at `upto`: then it is for other classes where
-a declaration changed them (their set or order) since. Tasks and
-workers that the project does not have are passed over.
+As read here: a run that is held or failed is an applied record with a row in
+`reconciliation_runs`; one that is refused has a row too, and its record is a dead letter. A run's
+`base` arrays and class indices mean the classes that it names, or else those that there were at
+`upto`: then it is for other classes where a declaration changed them (their set or order) since.
+Tasks and workers that the project does not have are passed over.
 """
 
 from __future__ import annotations
 
 from . import model
 from .events import Completed, Confusion, Part
+from .fields import Rejected
 from .state import NamedConfusion, Project, Run, Task
 from .turn import APPLIED, DUPLICATE, Turn
 
 DAY = 86_400 * 1_000_000
 
-PARTS_MISSING, OTHER_CLASSES, NOT_NEWER = "parts_missing", "other_classes", "upto_not_larger"
+PARTS_MISSING, OTHER_CLASSES = "run_parts_missing", "run_other_classes"
+NOT_NEWER = "run_outdated"
 
 
 def drop_parts(project: Project, time: int) -> None:
@@ -39,6 +41,8 @@ def store(turn: Turn, project: Project, part: Part) -> str:
 
 
 def complete(turn: Turn, project: Project, completed: Completed) -> str:
+    if completed.upto > turn.record.offset:
+        raise Rejected("invalid_field", "upto lies behind the record")
     if completed.run in project.runs:
         return DUPLICATE
     parts = project.parts.pop(completed.run, {})
@@ -48,14 +52,13 @@ def complete(turn: Turn, project: Project, completed: Completed) -> str:
     if completed.error is not None:
         run.status, run.reason = "failed", completed.error
         return APPLIED
-    if any(number not in parts for number in range(completed.parts)):
-        run.status, run.reason = "refused", PARTS_MISSING
-        return APPLIED
-    if not refuse(project, run):
-        if is_too_much(project, run):
-            run.status = "held"
-        else:
-            adopt(turn, project, run)
+    if len(parts) < completed.parts:
+        raise refused(run, PARTS_MISSING)
+    check(project, run)
+    if is_too_much(project, run):
+        run.status = "held"
+    else:
+        adopt(turn, project, run)
     return APPLIED
 
 
@@ -66,7 +69,8 @@ def decide(turn: Turn, project: Project, name: str, approved: bool) -> str:
         return DUPLICATE
     if not approved:
         run.status = "rejected"
-    elif not refuse(project, run):
+    else:
+        check(project, run)
         adopt(turn, project, run)
     return APPLIED
 
@@ -80,14 +84,18 @@ def collected(completed: Completed, parts: list[Part]) -> Run:
     )
 
 
-def refuse(project: Project, run: Run) -> bool:
-    """Whether the run is for other classes or not newer than the adopted one."""
+def check(project: Project, run: Run) -> None:
+    """Refuses a run for other classes, or not newer than the adopted one."""
     upto, adopted = run.completed.upto, project.adopted
     if not fits(project, run):
-        run.status, run.reason = "refused", OTHER_CLASSES
-    elif adopted is not None and upto <= adopted.completed.upto:
-        run.status, run.reason = "refused", NOT_NEWER
-    return run.status == "refused"
+        raise refused(run, OTHER_CLASSES)
+    if adopted is not None and upto <= adopted.completed.upto:
+        raise refused(run, NOT_NEWER)
+
+
+def refused(run: Run, code: str) -> Rejected:
+    run.status, run.reason = "refused", code
+    return Rejected(code, run.completed.run)
 
 
 def fits(project: Project, run: Run) -> bool:

@@ -289,10 +289,6 @@ class Project:
                 own = task.prior
                 task.prior = {name: own[name] for name in new.classes} if same_set else None
             self.shift_base(task, priors[task.name])
-        for worker in self.workers.values():
-            worker.confusion = within(new.classes, worker.confusion)
-        for cluster, confusion in self.cluster_confusion.items():
-            self.cluster_confusion[cluster] = within(new.classes, confusion)
         if not new.calibrate:
             self.drop_records()
 
@@ -314,8 +310,3 @@ class Project:
 
 def common(these: Sequence[str], others: Sequence[str]) -> list[str]:
     return [name for name in these if name in others]
-
-
-def within(classes: Sequence[str], confusion: NamedConfusion) -> NamedConfusion:
-    """What is left of it when classes are gone."""
-    return tuple(row for row in confusion if row[0] in classes and row[1] in classes)

@@ -66,13 +66,15 @@ def test_runs_come_to_every_end() -> None:
         folded = fold(random_log(seed, 300, partitions=1 + seed % 2, runs=0.03))
         seen.update(row["status"] for row in folded.reconciliation_runs())
         seen.update(row["reason"] for row in folded.reconciliation_runs())
+        seen.update(dict(m.headers).get("error-code") for m in folded.messages)
         seen.update(row["algorithm"] for row in folded.task_labels())
         seen["confusion"] += len(folded.worker_confusion())
         seen["cluster"] += len(folded.cluster_confusion())
         seen["flag"] += sum(row["flag"] is not None for row in folded.worker_quality())
     expected = [
         *("adopted", "held", "rejected", "refused", "failed"),
-        *("parts_missing", "other_classes", "upto_not_larger"),
+        *("run_parts_missing", "run_other_classes", "run_outdated"),
+        *(b"run_parts_missing", b"run_other_classes", b"run_outdated"),
         *("fast_sbic", "sorted_sbic", "cola", "dawid_skene", "confusion", "cluster", "flag"),
     ]
     assert [name for name in expected if seen[name] < 5] == []

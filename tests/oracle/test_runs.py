@@ -223,8 +223,8 @@ def test_a_run_without_a_larger_upto_is_refused(p: Script) -> None:
     p.vote("t", "w", "1")
     p.run({"t": [0, log(3)]}, {"w": 0.9}, upto=2)
     p.run({"t": [0, 9]}, {"w": 0.6}, name="s", upto=2)
-    assert p.outcome == "applied"
-    assert status(p, "s") == ("refused", "upto_not_larger")
+    assert (p.outcome, p.code()) == ("dead", "run_outdated")
+    assert status(p, "s") == ("refused", "run_outdated")
     assert odds(p) == pytest.approx(3 * 9)
 
 
@@ -339,8 +339,8 @@ def test_an_approved_run_is_refused_if_a_newer_one_was_adopted() -> None:
     p.run({}, name="s")
     assert status(p, "s") == ("adopted", None)
     assert p.event("reconciliation.approved", run="r") == []
-    assert p.outcome == "applied"
-    assert status(p) == ("refused", "upto_not_larger")
+    assert (p.outcome, p.code()) == ("dead", "run_outdated")
+    assert status(p) == ("refused", "run_outdated")
 
 
 def test_an_experts_verdict_counts_as_resolved_but_never_flips() -> None:
@@ -391,8 +391,8 @@ def test_a_run_with_a_part_missing_is_refused(p: Script) -> None:
     p.vote("t", "w", "1")
     p.part("r", 1, tasks=[{"task": "t", "base": [0, 2]}])
     p.completed("r", 2, 2)
-    assert p.outcome == "applied"
-    assert status(p) == ("refused", "parts_missing")
+    assert (p.outcome, p.code()) == ("dead", "run_parts_missing")
+    assert status(p) == ("refused", "run_parts_missing")
     p.part("r", 0, tasks=[])
     assert p.outcome == "duplicates"
     p.completed("r", 2, 2)
@@ -417,7 +417,7 @@ def test_parts_without_an_end_are_dropped_after_a_day(p: Script) -> None:
     assert p.outcome == "duplicates"
     p.send(b"nonsense", seconds=10 + DAY)
     p.send(end | {"run": "r"}, seconds=0)
-    assert status(p) == ("refused", "parts_missing")
+    assert status(p) == ("refused", "run_parts_missing")
 
 
 def test_a_held_run_waits_for_longer_than_a_day() -> None:
@@ -434,7 +434,7 @@ def test_runs_of_two_projects_do_not_mix(p: Script) -> None:
     part = {"type": "reconciliation.part", "run": "r", "part": 0}
     p.send(part | {"project": "q", "tasks": [{"task": "t", "base": [0, 5]}]})
     p.completed("r", 3)
-    assert status(p) == ("refused", "parts_missing")
+    assert status(p) == ("refused", "run_parts_missing")
 
 
 # --- other reasons ----------------------------------------------------------------------------
@@ -452,7 +452,7 @@ def test_a_failed_run_changes_nothing(p: Script) -> None:
 def test_a_base_for_another_number_of_classes_is_refused(p: Script) -> None:
     p.vote("t", "w", "1")
     p.run({"t": [0, 1, 2]})
-    assert status(p) == ("refused", "other_classes")
+    assert status(p) == ("refused", "run_other_classes")
 
 
 def test_a_run_from_before_the_classes_changed_is_refused() -> None:
@@ -461,7 +461,7 @@ def test_a_run_from_before_the_classes_changed_is_refused() -> None:
     upto = p.offset
     p.declare("ba", "categorical")
     p.run({"t": [0, 1]}, upto=upto)
-    assert status(p) == ("refused", "other_classes")
+    assert status(p) == ("refused", "run_other_classes")
     p.run({"t": [0, 1]}, name="s")
     assert status(p, "s") == ("adopted", None)
 
@@ -472,7 +472,7 @@ def test_a_run_may_name_the_classes_that_it_is_for() -> None:
     upto = p.offset
     p.declare("ba", "categorical")
     p.run({"t": [0, 1]}, upto=upto, classes=["a", "b"])
-    assert status(p) == ("refused", "other_classes")
+    assert status(p) == ("refused", "run_other_classes")
     p.run({"t": [0, 1]}, name="s", upto=upto, classes=["b", "a"])
     assert status(p, "s") == ("adopted", None)
 
@@ -483,7 +483,7 @@ def test_a_held_run_is_refused_when_the_classes_have_changed_since() -> None:
     p.run({"t": [0, 9]})
     p.declare("abc", resolve={"confidence": 0.6, "min_labels": 1})
     p.event("reconciliation.approved", run="r")
-    assert status(p) == ("refused", "other_classes")
+    assert status(p) == ("refused", "run_other_classes")
 
 
 # --- views ------------------------------------------------------------------------------------
@@ -569,3 +569,17 @@ def test_a_number_beyond_all_doubles_is_invalid_wherever_it_is(p: Script) -> Non
     p.send(end + b'"algorithm":"cola","summary":{"a":[1e400]}}')
     assert p.outcome == "dead"
     assert p.code() == "invalid_field"
+
+
+def test_a_run_that_claims_to_have_read_what_comes_after_it_is_no_event(p: Script) -> None:
+    p.run({}, upto=p.offset + 9)
+    assert (p.outcome, p.code()) == ("dead", "invalid_field")
+    assert p.fold.reconciliation_runs() == []
+
+
+def test_a_run_may_have_more_parts_than_it_says_and_count_them_from_one(p: Script) -> None:
+    p.vote("t", "w", "1")
+    p.part("r", 1, tasks=[{"task": "t", "base": [0, log(3)]}])
+    p.part("r", 2, workers=[])
+    p.completed("r", 2, 1)
+    assert odds(p) == pytest.approx(3 * 2)

@@ -126,8 +126,13 @@ def run_row(project: Project, run: Run) -> Row:
     }
 
 
-def confusion_rows(confusion: NamedConfusion) -> list[Row]:
-    """The rate is the share of the true class's votes that were given this class."""
+def confusion_rows(project: Project, confusion: NamedConfusion) -> list[Row]:
+    """The rate is the share of the true class's votes that were given this class.
+
+    What is left of it while classes are gone.
+    """
+    present = set(project.config.classes)
+    confusion = tuple(row for row in confusion if present >= {row[0], row[1]})
     totals: dict[str, float] = {}
     for true, _, count in confusion:
         totals[true] = totals.get(true, 0.0) + count

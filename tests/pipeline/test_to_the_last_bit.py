@@ -18,11 +18,16 @@ from connector.adapters.sql.store import open_store
 from connector.domain.records import Outgoing
 from connector.domain.rows import (
     AnnotationRow,
+    ClusterRow,
+    ConfusionRow,
     DeadRow,
+    FlagRow,
     HistoryRow,
     PairRow,
+    PartRow,
     ProgressRow,
     ProjectRow,
+    RunRow,
     TaskRow,
     WorkerRow,
 )
@@ -41,6 +46,11 @@ KINDS = (
     AnnotationRow,
     HistoryRow,
     DeadRow,
+    PartRow,
+    RunRow,
+    ConfusionRow,
+    ClusterRow,
+    FlagRow,
 )
 
 Tables = dict[str, list[tuple[Any, ...]]]
@@ -82,7 +92,7 @@ def in_database(url: str, log: list[Any], **how: Any) -> tuple[Tables, list[Outg
 
 @pytest.mark.parametrize("seed", range(6))
 def test_batches_restarts_and_evictions_leave_no_trace(seed: int) -> None:
-    log = random_log(seed, 500, partitions=1 + seed % 2)
+    log = random_log(seed, 500, partitions=1 + seed % 2, runs=0.03)
     whole = in_memory(log, largest=10_000, restarts=0.0)
     assert in_memory(log, largest=1, restarts=0.0) == whole
     assert in_memory(log, largest=20, restarts=1.0, seed=seed) == whole
@@ -91,14 +101,14 @@ def test_batches_restarts_and_evictions_leave_no_trace(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [11, 12])
 def test_a_database_keeps_what_memory_keeps(seed: int, database_url: str) -> None:
-    log = random_log(seed, 300)
+    log = random_log(seed, 300, runs=0.04)
     want = in_memory(log, largest=10_000, restarts=0.0)
     assert in_database(database_url, log, largest=40, restarts=0.3, held=0, seed=seed) == want
 
 
 @pytest.mark.parametrize("seed", [21, 22, 23])
 def test_views_equal_the_plain_fold_on_every_database(seed: int, database_url: str) -> None:
-    log = random_log(seed, 300, partitions=2)
+    log = random_log(seed, 300, partitions=2, runs=0.04)
     fold = PlainFold()
     for record in log:
         fold.feed(record)

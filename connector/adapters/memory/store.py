@@ -12,21 +12,26 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from connector.adapters.sql.text import storable
+from connector.adapters.sql.text import readable, storable
 from connector.domain.errors import DependencyError, Fenced
 from connector.domain.records import Cursor, Outgoing, TopicPartition
 from connector.domain.rows import (
     AnnotationRow,
     Changes,
+    ClusterRow,
+    ConfusionRow,
     DeadRow,
+    FlagRow,
     HistoryRow,
     PairRow,
+    PartRow,
     ProgressRow,
     ProjectRow,
+    RunRow,
     TaskRow,
     WorkerRow,
 )
-from connector.engine.storage import RecordRow, TaskPage
+from connector.engine.storage import PartHead, RecordRow, TaskPage
 
 from . import views
 from .tables import Tables, found, merged
@@ -99,9 +104,14 @@ class MemoryStore:
             AnnotationRow: kept.annotations.values(),
             HistoryRow: kept.history.values(),
             DeadRow: kept.dead.values(),
+            RunRow: kept.runs.values(),
+            PartRow: [row for of_run in kept.parts.values() for row in of_run.values()],
+            ConfusionRow: [row for of_one in kept.confusions.values() for row in of_one],
+            ClusterRow: [row for of_one in kept.clusters.values() for row in of_one],
+            FlagRow: [row for of_one in kept.flags.values() for row in of_one],
         }
         # Keys come first in every kind of row.
-        return sorted(rows[kind], key=lambda row: row[:3])
+        return sorted(rows[kind], key=lambda row: row[:4])
 
     def view(self, name: str, project: str | None = None) -> list[dict[str, Any]]:
         """The rows of a view (`connector.adapters.sql.views`), as `queries.view` gives them."""
@@ -169,6 +179,29 @@ class MemoryTransaction:
         ]
         return sorted(records, key=lambda record: record.place)
 
+    def run(self, project_id: int, name: str) -> RunRow | None:
+        key = (project_id, name)
+        return self.changed.runs.get(key) or self._kept.runs.get(key)
+
+    def waiting_parts(self, project_id: int) -> Sequence[PartHead]:
+        parts = {**self._kept.parts, **self.changed.parts}
+        return [
+            PartHead(row.run, row.part, row.at)
+            for (owner, run), of_run in parts.items()
+            if owner == project_id and self.run(owner, run) is None
+            for row in of_run.values()
+        ]
+
+    def part_bodies(self, project_id: int, run: str) -> Iterator[bytes]:
+        parts = self._parts(project_id, run)
+        return iter([parts[number].body for number in sorted(parts)])
+
+    def _parts(self, project_id: int, run: str) -> dict[int, PartRow]:
+        key = (project_id, run)
+        if key in self.changed.parts:
+            return self.changed.parts[key]
+        return self._kept.parts.get(key, {})
+
     def advance(self, expected: int, following: int) -> None:
         self._hook("advance")
         row = self.changed.progress.get(self._partition, self._found)
@@ -215,7 +248,30 @@ class MemoryTransaction:
             self.changed.history[point[:3]] = point
         for dead in changes.dead:
             self.changed.dead[dead[:3]] = dead._replace(message=storable(dead.message))
+        self._put_runs(changes)
         self.outgoing.extend(changes.outgoing)
+
+    def _put_runs(self, changes: Changes) -> None:
+        for run in changes.runs:
+            self.changed.runs[run.project_id, run.run] = readable(run)
+        for project_id, name, until in changes.dropped:
+            there = self._parts(project_id, name)
+            kept = {number: part for number, part in there.items() if part.at > until}
+            self.changed.parts[project_id, name] = kept
+        for part in changes.new_parts:
+            there = self._parts(part.project_id, part.run)
+            _must(part.part not in there, "is there already", part)
+            self.changed.parts[part.project_id, part.run] = {**there, part.part: part}
+        for project_id in changes.found:
+            self.changed.confusions[project_id] = []
+            self.changed.clusters[project_id] = []
+            self.changed.flags[project_id] = []
+        for confusion in changes.confusions:
+            self.changed.confusions[confusion.project_id].append(confusion)
+        for cluster in changes.clusters:
+            self.changed.clusters[cluster.project_id].append(cluster)
+        for flag in changes.flags:
+            self.changed.flags[flag.project_id].append(readable(flag))
 
     def _put_project(self, row: ProjectRow) -> None:
         self._must_be_ours(self.project(row.name), row)

@@ -8,11 +8,16 @@ from typing import Any, TypeVar
 from connector.domain.records import TopicPartition
 from connector.domain.rows import (
     AnnotationRow,
+    ClusterRow,
+    ConfusionRow,
     DeadRow,
+    FlagRow,
     HistoryRow,
     PairRow,
+    PartRow,
     ProgressRow,
     ProjectRow,
+    RunRow,
     TaskRow,
     WorkerRow,
 )
@@ -48,6 +53,13 @@ class Tables:
         self.annotations: dict[Named, AnnotationRow] = {}
         self.history: dict[tuple[int, int, int], HistoryRow] = {}
         self.dead: dict[tuple[str, int, int], DeadRow] = {}
+        self.runs: dict[Named, RunRow] = {}
+        self.parts: dict[Named, dict[int, PartRow]] = {}
+        """Of a run; empty where they were dropped."""
+        self.confusions: dict[int, list[ConfusionRow]] = {}
+        """Of a project, as are the next two."""
+        self.clusters: dict[int, list[ClusterRow]] = {}
+        self.flags: dict[int, list[FlagRow]] = {}
 
     def put_task(self, row: TaskRow) -> None:
         """Keep it, whether new or changed."""

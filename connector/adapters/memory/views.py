@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from connector.adapters.sql.views import VIEWS
@@ -53,6 +53,7 @@ def _task_labels(tables: Tables) -> Values:
 
 def _worker_quality(tables: Tables) -> Values:
     names = {row.id: row.name for row in tables.projects.values()}
+    flags = {f[:2]: f[2:] for found in tables.flags.values() for f in found}
     for w in tables.workers.values():
         yield (
             names[w.project_id],
@@ -62,11 +63,49 @@ def _worker_quality(tables: Tables) -> Values:
             w.upper,
             w.n,
             w.agreed / w.resolved_votes if w.resolved_votes else None,
-            None,
-            None,
-            None,
+            *flags.get((w.project_id, w.id), (None, None, None)),
             _time(w.updated_at),
         )
+
+
+def _worker_confusion(tables: Tables) -> Values:
+    for project, c, rate in _rated(tables, tables.confusions):
+        worker = tables.workers[c.project_id, c.worker_id].name
+        yield project, worker, c.true_class, c.given_class, c.expected_count, rate
+
+
+def _cluster_confusion(tables: Tables) -> Values:
+    for project, c, rate in _rated(tables, tables.clusters):
+        yield project, c.cluster, c.true_class, c.given_class, c.expected_count, rate
+
+
+def _rated(tables: Tables, found: Mapping[int, Sequence[Any]]) -> Iterator[tuple[str, Any, Any]]:
+    """Cells with their project's name, and their share of those of the same true class."""
+    projects = {
+        row.id: (row.name, from_json(row.config).classes) for row in tables.projects.values()
+    }
+    for project_id, cells in found.items():
+        name, classes = projects[project_id]
+        cells = [c for c in cells if c.true_class in classes and c.given_class in classes]
+        totals: dict[tuple[int, str], float] = {}
+        for c in cells:  # whose comes second in either kind of row, the true class third
+            totals[c[1:3]] = totals.get(c[1:3], 0.0) + c.expected_count
+        for c in cells:
+            total = totals[c[1:3]]
+            yield name, c, c.expected_count / total if total else None
+
+
+def _reconciliation_runs(tables: Tables) -> Values:
+    names = {row.id: row.name for row in tables.projects.values()}
+    for r in tables.runs.values():
+        shown = {
+            **r._asdict(),
+            "project": names[r.project_id],
+            "started_at": _time(r.started_at),
+            "finished_at": _time(r.finished_at),
+            "adopted_at": _time(r.adopted_at),
+        }
+        yield tuple(shown[column] for column in VIEWS["reconciliation_runs"].columns)
 
 
 def _worker_quality_history(tables: Tables) -> Values:
@@ -118,11 +157,6 @@ def _calibration(tables: Tables) -> Values:
         )
 
 
-def _empty(tables: Tables) -> Values:
-    """A view of what only reconciliation writes."""
-    return iter(())
-
-
 def _time(us: int | None) -> str | None:
     return None if us is None else format_instant(us)
 
@@ -130,11 +164,11 @@ def _time(us: int | None) -> str | None:
 _VIEWS: dict[str, Callable[[Tables], Values]] = {
     "task_labels": _task_labels,
     "worker_quality": _worker_quality,
-    "worker_confusion": _empty,
+    "worker_confusion": _worker_confusion,
     "worker_quality_history": _worker_quality_history,
     "project_progress": _project_progress,
     "event_accounting": _event_accounting,
-    "cluster_confusion": _empty,
-    "reconciliation_runs": _empty,
+    "cluster_confusion": _cluster_confusion,
+    "reconciliation_runs": _reconciliation_runs,
     "calibration": _calibration,
 }

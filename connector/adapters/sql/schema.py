@@ -30,11 +30,16 @@ from sqlalchemy.types import TypeEngine, UserDefinedType
 
 from connector.domain.rows import (
     AnnotationRow,
+    ClusterRow,
+    ConfusionRow,
     DeadRow,
+    FlagRow,
     HistoryRow,
     PairRow,
+    PartRow,
     ProgressRow,
     ProjectRow,
+    RunRow,
     TaskRow,
     WorkerRow,
 )
@@ -122,6 +127,10 @@ projects = Table(
     _maybe("gold_upper", _double),
     _maybe("gold_stated", _double),
     _some("declared_at", _big),
+    _maybe("run", _big),
+    _maybe("upto", _big),
+    _maybe("algorithm", _text),
+    _some("classes_since", _big),
     postgresql_with={"fillfactor": 10},
 )
 
@@ -191,6 +200,7 @@ workers = Table(
     _some("agreed", _big),
     _some("mark", _big),
     _some("updated_at", _big),
+    _maybe("run_p", _double),
     Index("workers_by_name", "project_id", "name", unique=True),
     sqlite_with_rowid=False,
     postgresql_with={"fillfactor": 40},
@@ -290,16 +300,23 @@ runs = Table(
     _key("project_id", _big),
     _key("id", _big),
     _some("run", _name),
-    _maybe("upto", _big),
+    _some("upto", _big),
+    _maybe("classes", _text),
     _maybe("algorithm", _text),
     _maybe("version", _text),
     _maybe("seed", _big),
-    _maybe("parameters", _text),
+    _some("parameters", _text),
     _maybe("bound", _double),
-    _maybe("parts", _int),
+    _some("parts", _int),
     _some("status", _text),
     _maybe("reason", _text),
-    _maybe("summary", _text),
+    _some("summary", _text),
+    _maybe("tasks", _big),
+    _maybe("workers", _big),
+    _maybe("votes", _big),
+    _maybe("changed", _big),
+    _some("changes", _text),
+    _some("durations", _text),
     _maybe("started_at", _big),
     _maybe("finished_at", _big),
     _maybe("adopted_at", _big),
@@ -307,13 +324,26 @@ runs = Table(
     sqlite_with_rowid=False,
 )
 
+# What has come of a run whose end has not, or that waits for a person.
+run_parts = Table(
+    "run_parts",
+    metadata,
+    _key("project_id", _big),
+    _key("run", _name),
+    _key("part", _int),
+    _some("at", _big),
+    _some("body", _bytes),
+    sqlite_with_rowid=False,
+)
+
+# Classes by name: their numbers may change before the next run.
 worker_confusions = Table(
     "worker_confusions",
     metadata,
     _key("project_id", _big),
     _key("worker_id", _big),
-    _key("true_x", _int),
-    _key("given_x", _int),
+    _key("true_class", _name),
+    _key("given_class", _name),
     _some("expected_count", _double),
     sqlite_with_rowid=False,
 )
@@ -323,8 +353,8 @@ cluster_confusions = Table(
     metadata,
     _key("project_id", _big),
     _key("cluster", _int),
-    _key("true_x", _int),
-    _key("given_x", _int),
+    _key("true_class", _name),
+    _key("given_class", _name),
     _some("expected_count", _double),
     sqlite_with_rowid=False,
 )
@@ -366,4 +396,9 @@ KEPT: dict[type, Table] = {
     AnnotationRow: annotation_ids,
     HistoryRow: history,
     DeadRow: dead_letters,
+    PartRow: run_parts,
+    RunRow: runs,
+    ConfusionRow: worker_confusions,
+    ClusterRow: cluster_confusions,
+    FlagRow: worker_flags,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -10,13 +10,21 @@ import msgspec
 from connector.domain.config import from_json
 from connector.domain.errors import DependencyError, Fenced
 from connector.domain.records import Cursor, TopicPartition
-from connector.domain.rows import AnnotationRow, Changes, PairRow, ProjectRow, TaskRow, WorkerRow
-from connector.engine.storage import RecordRow, TaskPage
+from connector.domain.rows import (
+    AnnotationRow,
+    Changes,
+    PairRow,
+    ProjectRow,
+    RunRow,
+    TaskRow,
+    WorkerRow,
+)
+from connector.engine.storage import PartHead, RecordRow, TaskPage
 
 from . import schema, statements
 from .dialect import Batch, Dialect
 from .failures import explained
-from .text import storable
+from .text import readable, storable
 
 START = Cursor(0, 0)
 
@@ -86,6 +94,25 @@ class SqlTransaction:
             rows = self._dialect.fetch(self._connection, self._sql.records, (project_id,))
         return [RecordRow(id_, z, bool(hit), place) for id_, z, hit, place in rows]
 
+    def run(self, project_id: int, name: str) -> RunRow | None:
+        rows = self._fetch(RunRow, self._sql.run, project_id, name)
+        return rows[0] if rows else None
+
+    def waiting_parts(self, project_id: int) -> Sequence[PartHead]:
+        with explained(self._dialect.address):
+            rows = self._dialect.fetch(self._connection, self._sql.waiting, (project_id,))
+        return list(map(PartHead._make, rows))
+
+    def part_bodies(self, project_id: int, run: str) -> Iterator[bytes]:
+        with explained(self._dialect.address):
+            numbers = self._dialect.fetch(self._connection, self._sql.parts, (project_id, run))
+        for (number,) in numbers:
+            with explained(self._dialect.address):
+                ((body,),) = self._dialect.fetch(
+                    self._connection, self._sql.body, (project_id, run, number)
+                )
+            yield body
+
     def advance(self, expected: int, following: int) -> None:
         topic, partition = self._partition
         try:
@@ -129,12 +156,22 @@ class SqlTransaction:
             schema.dead_letters,
             [row._replace(message=storable(row.message)) for row in changes.dead],
         )
+        batch.upsert(schema.runs, [readable(row) for row in changes.runs])
+        batch.insert(schema.run_parts, changes.new_parts)
+        batch.insert(schema.worker_confusions, changes.confusions)
+        batch.insert(schema.cluster_confusions, changes.clusters)
+        batch.insert(schema.worker_flags, [readable(row) for row in changes.flags])
         batch.insert(
             schema.outbox,
             [(*self._partition, *m[:5], _pack(m.headers)) for m in changes.outgoing],
         )
         with explained(self._dialect.address):
             batch.insert(schema.classes, self._save_projects(changes.projects))
+            for dropped in changes.dropped:
+                self._execute(self._sql.drop_parts, *dropped)
+            for project_id in changes.found:
+                for statement in self._sql.drop_found:
+                    self._execute(statement, project_id)
             self._dialect.write(self._connection, batch)
 
     def _save_projects(self, rows: Sequence[ProjectRow]) -> list[tuple[int, int, str]]:
@@ -217,6 +254,25 @@ class _Lookups:
             " WHERE projects.name = excluded.name AND projects.topic = excluded.topic"
             ' AND projects."partition" = excluded."partition"'
         )
+        self.run = select(schema.runs, f"{mine} AND run = {{0}}")
+        self.waiting = (
+            f'SELECT run, part, "at" FROM run_parts WHERE project_id = {p} AND NOT EXISTS ('
+            "SELECT 1 FROM runs r WHERE r.project_id = run_parts.project_id"
+            " AND r.run = run_parts.run) ORDER BY run, part"
+        )
+        self.parts = (
+            f"SELECT part FROM run_parts WHERE project_id = {p} AND run = {p} ORDER BY part"
+        )
+        self.body = (
+            f"SELECT body FROM run_parts WHERE project_id = {p} AND run = {p} AND part = {p}"
+        )
+        self.drop_parts = (
+            f'DELETE FROM run_parts WHERE project_id = {p} AND run = {p} AND "at" <= {p}'
+        )
+        self.drop_found = [
+            f"DELETE FROM {table.name} WHERE project_id = {p}"
+            for table in (schema.worker_confusions, schema.cluster_confusions, schema.worker_flags)
+        ]
         self.drop_classes = f"DELETE FROM classes WHERE project_id = {p}"
 
 

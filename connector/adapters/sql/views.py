@@ -78,10 +78,10 @@ VIEWS: Mapping[str, View] = {
     ),
     "reconciliation_runs": _view(
         "project run upto algorithm version seed parameters bound parts status reason summary"
-        " started_at finished_at adopted_at",
+        " tasks workers votes changed changes durations started_at finished_at adopted_at",
         order="project run",
         times="started_at finished_at adopted_at",
-        json="parameters summary",
+        json="parameters summary changes durations",
     ),
     "calibration": _view(
         "project b gold_tasks resolved_at_stop right_at_stop lower upper stated_mean",

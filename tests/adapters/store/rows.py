@@ -16,6 +16,7 @@ from connector.domain.rows import (
     PairRow,
     ProgressRow,
     ProjectRow,
+    RunRow,
     TaskRow,
     WorkerRow,
 )
@@ -77,6 +78,10 @@ def project(name: str = "rte", id_: int = PROJECT, **fields: Any) -> ProjectRow:
         gold_upper=None,
         gold_stated=None,
         declared_at=0,
+        run=None,
+        upto=None,
+        algorithm=None,
+        classes_since=-1,
     )
     return row._replace(**fields)
 
@@ -125,6 +130,7 @@ def worker(id_: int, name: str | None = None, **fields: Any) -> WorkerRow:
         agreed=0,
         mark=0,
         updated_at=0,
+        run_p=None,
     )
     return row._replace(**fields)
 
@@ -163,4 +169,33 @@ def annotation(id_: str, **fields: Any) -> AnnotationRow:
 
 def message(offset: int, sequence: int = 0, **fields: Any) -> Outgoing:
     row = Outgoing(offset, sequence, "labels.resolved", b"rte/t1", b"{}", (("ce_id", b"1"),))
+    return row._replace(**fields)
+
+
+def run(id_: int, name: str, **fields: Any) -> RunRow:
+    row = RunRow(
+        project_id=PROJECT,
+        id=id_,
+        run=name,
+        upto=99,
+        classes=None,
+        algorithm="cola",
+        version="1",
+        seed=-5,
+        parameters="{}",
+        bound=-0.1,
+        parts=2,
+        status="adopted",
+        reason=None,
+        summary="{}",
+        tasks=7,
+        workers=None,
+        votes=2**40,
+        changed=None,
+        changes="[]",
+        durations="{}",
+        started_at=None,
+        finished_at=None,
+        adopted_at=None,
+    )
     return row._replace(**fields)

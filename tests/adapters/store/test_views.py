@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from connector.adapters.sql.views import VIEWS
 from connector.domain.rows import HistoryRow, ProgressRow
@@ -221,51 +220,6 @@ def test_a_time_before_1970_is_shown_too(sql: Database) -> None:
     """A record without a timestamp has -1 ms."""
     write(sql.open(), 0, 1, projects=[project()], new_workers=[worker(1, updated_at=-1000)])
     assert only(sql.view("worker_quality"))["updated_at"] == "1969-12-31T23:59:59.999000Z"
-
-
-def test_views_of_a_run(sql: Database) -> None:
-    """What a reconciliation will write."""
-    write(sql.open(), 0, 1, projects=[project()], new_workers=[worker(1), worker(2)])
-    assert sql.engine is not None
-    with sql.engine.begin() as connection:
-        for table, values in {
-            "worker_confusions": [(1, 0, 0, 6.0), (1, 0, 1, 2.0), (1, 1, 1, 5.0), (2, 0, 0, 0.0)],
-            "cluster_confusions": [(3, 0, 0, 1.0), (3, 0, 2, 3.0)],
-        }.items():
-            for row in values:
-                connection.exec_driver_sql(
-                    f"INSERT INTO {table} VALUES ({PROJECT}, {', '.join(map(str, row))})"
-                )
-        connection.exec_driver_sql(
-            f"INSERT INTO worker_flags VALUES ({PROJECT}, 1, 3, 'spammer', 'always the same')"
-        )
-        connection.execute(
-            text(
-                "INSERT INTO runs (project_id, id, run, upto, status, parameters, started_at)"
-                " VALUES (:p, 1, 'r1', 99, 'held', '{\"k\":[1]}', :at)"
-            ),
-            {"p": PROJECT, "at": US},
-        )
-    shown = [tuple(row.values()) for row in sql.view("worker_confusion", "rte")]
-    assert shown == [
-        ("rte", "w1", "no", "no", 6.0, 0.75),
-        ("rte", "w1", "no", "yes", 2.0, 0.25),
-        ("rte", "w1", "yes", "yes", 5.0, 1.0),
-        ("rte", "w2", "no", "no", 0.0, None),
-    ]
-    shown = [tuple(row.values()) for row in sql.view("cluster_confusion")]
-    assert shown == [("rte", 3, "no", "no", 1.0, 0.25), ("rte", 3, "no", "Ä", 3.0, 0.75)]
-    first, second = sql.view("worker_quality")
-    assert (first["cluster"], first["flag"], first["flag_reason"]) == (
-        3,
-        "spammer",
-        "always the same",
-    )
-    assert second["flag"] is None
-    run = only(sql.view("reconciliation_runs"))
-    assert (run["run"], run["upto"], run["status"], run["started_at"]) == ("r1", 99, "held", TIME)
-    assert json.loads(run["parameters"]) == {"k": [1]}
-    assert run["finished_at"] is run["summary"] is None
 
 
 def test_times_and_json_have_their_own_types_in_postgresql(postgres_url: str) -> None:
