@@ -152,6 +152,14 @@ class Store(Protocol):
         """
         ...
 
+    def another(self) -> Store:
+        """The same database with connections of its own, for another thread, which closes it.
+
+        Raises:
+            DependencyError: it cannot be reached.
+        """
+        ...
+
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:
         """Unpublished messages from the cursor on, in order. Safe from another thread."""
         ...

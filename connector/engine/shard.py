@@ -7,7 +7,8 @@ how they were batched, on what happened to be in memory, or on any clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from connector.domain.config import ProjectConfig
@@ -72,6 +73,7 @@ class Shard:
         self._history: list[Milestone] = []
         self._dead: list[DeadRow] = []
         self._spilled = False
+        self._deferred: list[Changes] | None = None
         self._turn = Turn(topics, self._outgoing, self._history, self._save_early)
 
     # -- look-ups
@@ -258,9 +260,25 @@ class Shard:
             for p in self.projects.values():
                 p.forget()
 
+    @contextmanager
+    def deferring(self) -> Iterator[list[Changes]]:
+        """Keep what is saved on the way, to be written later and before the rest, in order.
+
+        For a record that does not read again what it has saved.
+        """
+        self._deferred = []
+        try:
+            yield self._deferred
+        finally:
+            self._deferred = None
+
     def _save_early(self, storage: Storage) -> None:
         """In the middle of a record that touches many tasks: save, and drop the saved tasks."""
-        storage.save(self.collect())
+        changes = self.collect()
+        if self._deferred is None:
+            storage.save(changes)
+        else:
+            self._deferred.append(changes)
         self._spilled = True
         for p in self.projects.values():
             p.forget_tasks()

@@ -49,6 +49,11 @@ def decoded(records: Sequence[Record]) -> list[Event | InputError]:
     return events
 
 
+def first_adopting(events: Iterable[Event | InputError]) -> int | None:
+    """Where in the batch the first end of a run is, or decision about one."""
+    return next((n for n, e in enumerate(events) if isinstance(e, ADOPTING)), None)
+
+
 def is_wide(events: Iterable[Event | InputError]) -> bool:
     """Whether the batch must be folded inside the transaction that writes it."""
     return any(isinstance(e, WIDE) for e in events)

@@ -20,17 +20,19 @@ from connector.engine.messages import Topics
 from connector.engine.shard import Shard
 from connector.ports import Clock, Polled, Sink, Source, Store
 
-from .batch import decoded, fold, is_wide, process, write
+from .adoption import Abandoned, Adoption
+from .batch import decoded, first_adopting, fold, is_wide, process, write
 from .failpoints import failpoint
 from .publisher import Publication, Publisher
 from .recovery import resume
-from .writer import Writer
+from .writer import CLOSE_WAIT_S, Writer
 
 log = structlog.get_logger("crowdresolve")
 
 REVOKE_WAIT_S = 5.0
 RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 OVERTAKEN_TRIES = 10
+ADOPTED_WAIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class Consumer:
         self._sent: dict[TopicPartition, Cursor] = {}
         self._sent_lock = threading.Lock()
         self._writer = Writer()
+        self._adoptions: dict[TopicPartition, Adoption] = {}
         self._busy = threading.Lock()
         self._gone: set[TopicPartition] = set()
         self._lost: set[TopicPartition] = set()
@@ -114,6 +117,8 @@ class Consumer:
                 self._lost.update(partitions)
             else:
                 self._writer.wait(REVOKE_WAIT_S)
+            for partition in partitions:
+                self._cancel(partition, 0.0 if lost else REVOKE_WAIT_S)
             if self._publisher is not None:
                 self._publisher.revoke(partitions, 0.0 if lost else REVOKE_WAIT_S)
         finally:
@@ -152,6 +157,9 @@ class Consumer:
     def finish(self) -> None:
         """Let what is committed to the database go out, as far as that is quick."""
         self._settle()
+        for partition in list(self._adoptions):
+            self._cancel(partition, self._options.drain_s)
+        self._settle_adoptions()
         assert self._publisher is not None
         if not self._publisher.drain(self._options.drain_s):
             log.info("publishing_left_for_restart")
@@ -161,6 +169,8 @@ class Consumer:
     def close(self) -> None:
         """Give everything up; never raises."""
         self._writer.close()
+        for partition in list(self._adoptions):
+            self._cancel(partition, CLOSE_WAIT_S)
         if self._publisher is not None:
             self._publisher.stop()
         self._source.close()
@@ -175,6 +185,7 @@ class Consumer:
         """One turn of the loop."""
         if self._writer.done:
             self._settle()
+        self._settle_adoptions()
         self._check_publisher()
         try:
             polled = self._source.poll(0.05 if self._failed else timeout_s)
@@ -205,6 +216,8 @@ class Consumer:
             self._recover(partition)
 
     def _let_go(self, partition: TopicPartition) -> None:
+        self._cancel(partition, 0.0)
+        self._adoptions.pop(partition, None)
         self._owned.discard(partition)
         self._failed.pop(partition, None)
         self._fresh.pop(partition, None)
@@ -217,6 +230,8 @@ class Consumer:
 
     def _recover(self, partition: TopicPartition) -> None:
         self._settle()
+        self._cancel(partition, ADOPTED_WAIT_S)
+        self._adoptions.pop(partition, None)
         try:
             self._check_partitions(partition)
             row = self._store.progress(partition)
@@ -271,6 +286,21 @@ class Consumer:
         if not records:
             return
         events = decoded(records)
+        at = first_adopting(events)
+        if at is None:
+            self._fold_batch(partition, shard, records, events)
+            return
+        if at:
+            self._fold_batch(partition, shard, records[:at], events[:at])
+        self._adopt(partition, shard, records[at], events[at])
+
+    def _fold_batch(
+        self,
+        partition: TopicPartition,
+        shard: Shard,
+        records: Sequence[Record],
+        events: Sequence[Event | InputError],
+    ) -> None:
         if shard.overfull or is_wide(events):
             self._fold_alone(partition, shard, records, events)
             return
@@ -333,6 +363,51 @@ class Consumer:
         self._fresh.pop(partition, None)
         self._publish(self._publication(shard, expected, messages), len(records))
 
+    def _adopt(
+        self, partition: TopicPartition, shard: Shard, record: Record, event: Event | InputError
+    ) -> None:
+        """Let a run's end be folded beside the loop; what comes after it is read again then."""
+        self._settle()
+        if self._shards.get(partition) is not shard:
+            return
+        assert not isinstance(event, InputError)
+        self._source.pause(partition)
+        adoption = Adoption(self._store, shard, record, event, self._source.wake)
+        with self._busy:
+            if partition in self._gone:
+                return
+            self._adoptions[partition] = adoption
+            adoption.start()
+
+    def _settle_adoptions(self) -> None:
+        """Draw the consequences of adoptions that have ended."""
+        for partition, adoption in list(self._adoptions.items()):
+            if adoption.done:
+                del self._adoptions[partition]
+                if self._shards.get(partition) is adoption.shard:
+                    self._adopted(partition, adoption)
+
+    def _adopted(self, partition: TopicPartition, adoption: Adoption) -> None:
+        error, shard = adoption.error, adoption.shard
+        if error is None:
+            self._fresh.pop(partition, None)
+            shard.settle_memory()
+            self._publish(self._publication(shard, adoption.expected, adoption.messages), 1)
+            self._source.seek(partition, shard.next_offset)
+        elif isinstance(error, DependencyError):
+            self._fail(partition, error)
+        elif isinstance(error, Fenced):
+            self._overtaken(partition, error)
+        else:
+            self._shards.pop(partition, None)
+            if not isinstance(error, Abandoned):
+                raise error
+
+    def _cancel(self, partition: TopicPartition, wait_s: float) -> None:
+        adoption = self._adoptions.get(partition)
+        if adoption is not None:
+            adoption.cancel(wait_s)
+
     def _settle(self) -> None:
         """Wait for the batch that is being written, and draw the consequences."""
         written = self._writer.settle()
@@ -381,6 +456,8 @@ class Consumer:
         self._settle()
         assert self._publisher is not None
         for partition in list(self._shards):
+            if partition in self._adoptions:
+                continue
             published = self._publisher.published(partition)
             if published <= self._trimmed.get(partition, Cursor(0)):
                 continue

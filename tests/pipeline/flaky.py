@@ -33,6 +33,9 @@ class FlakyStore:
     def lookups(self) -> AbstractContextManager[Storage]:
         return self.inner.lookups()
 
+    def another(self) -> FlakyStore:
+        return self
+
     def view(self, name: str) -> Any:
         return self.inner.view(name)  # type: ignore[attr-defined]
 

@@ -36,7 +36,7 @@ class AnyHistory(RuleBasedStateMachine):
     def begin(self, seed: int, held: int) -> None:
         self.store = FlakyStore(MemoryStore())
         self.world = World(store=self.store)
-        self.log = [r.value for r in random_log(seed, 300, cloudevents=0.0)]
+        self.log = [r.value for r in random_log(seed, 300, cloudevents=0.0, runs=0.03)]
         self.options: dict[str, Any] = {"held": held, "drain_s": 0.05}
         self.consumers: list[Consumer] = []
         self.reset = False

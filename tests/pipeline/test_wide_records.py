@@ -78,7 +78,7 @@ def test_blocking_and_unblocking_a_worker_of_every_task_is_exact(held: int) -> N
 @pytest.mark.parametrize("seed", range(8))
 def test_any_log_is_exact_when_little_is_held(seed: int) -> None:
     world = World()
-    log = random_log(seed, 600, cloudevents=0.0, tasks=60, workers=12)
+    log = random_log(seed, 600, cloudevents=0.0, tasks=60, workers=12, runs=0.02)
     world.send([r.value for r in log])
     world.run(world.consumer(held=seed % 2 * 200_000))
     world.assert_exact()

@@ -83,7 +83,7 @@ class World:
                 return False
         return True
 
-    def run(self, *consumers: Consumer, turns: int = 400) -> None:
+    def run(self, *consumers: Consumer, turns: int = 4000) -> None:
         """Step the consumers until all is done."""
         for _ in range(turns):
             for consumer in consumers:

@@ -83,6 +83,10 @@ class MemoryStore:
         """See `connector.ports.Store`."""
         yield MemoryTransaction(self._kept, TopicPartition("", 0), lambda place: None)
 
+    def another(self) -> MemoryStore:
+        """See `connector.ports.Store`: any thread may use this one."""
+        return self
+
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:
         with self._lock:
             waiting = self._outbox.get(partition, [])

@@ -118,6 +118,10 @@ class SqlStore:
                 self._looker = None
                 raise
 
+    def another(self) -> SqlStore:
+        """See `connector.ports.Store`."""
+        return SqlStore(type(self._dialect)(self._dialect.address))
+
     def outbox(self, partition: TopicPartition, start: Cursor, limit: int) -> list[Outgoing]:
         with self._reading, explained(self._dialect.address):
             if self._reader is None:
