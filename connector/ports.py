@@ -26,12 +26,14 @@ class Polled:
         records: per partition, in order of offset.
         membership: the group metadata as it was at this poll; a publisher hands it to the broker,
             which refuses an outdated one.
+        reachable: False while no broker has a connection to this process.
     """
 
     assigned: Sequence[TopicPartition] = ()
     revoked: Sequence[TopicPartition] = ()
     records: Mapping[TopicPartition, Sequence[Record]] = field(default_factory=dict)
     membership: object = None
+    reachable: bool = True
 
 
 class Source(Protocol):

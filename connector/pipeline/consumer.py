@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import structlog
 
@@ -33,6 +34,9 @@ REVOKE_WAIT_S = 5.0
 RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 OVERTAKEN_TRIES = 10
 ADOPTED_WAIT_S = 60.0
+
+UNREACHABLE_S = 2.0
+"""So long a broker may be without a connection before that is logged: leaders change, too."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ class Consumer:
         self._gone: set[TopicPartition] = set()
         self._lost: set[TopicPartition] = set()
         self._stopping = threading.Event()
+        self._unreached: float | None = None
+        """Since when no broker has had a connection; minus infinity: that has been logged."""
 
     # -- from other threads
 
@@ -194,6 +200,7 @@ class Consumer:
             self._clock.sleep(1.0)
             return
         self._membership = polled.membership
+        self._note_reach(polled.reachable)
         if self._lost:
             raise _taken_over(self._lost)
         self._take_over(polled)
@@ -204,6 +211,18 @@ class Consumer:
             self._trim()
         self._commit_sent()
         self._retry_failed()
+
+    def _note_reach(self, reachable: bool) -> None:
+        """Say once that no broker can be reached, and once that one can: nothing else would."""
+        if reachable:
+            if self._unreached == -inf:
+                log.info("broker_back")
+            self._unreached = None
+        elif self._unreached is None:
+            self._unreached = self._clock.monotonic()
+        elif 0.0 <= self._unreached <= self._clock.monotonic() - UNREACHABLE_S:
+            log.warning("broker_unreachable", todo="it is tried for as long as it takes")
+            self._unreached = -inf
 
     def _take_over(self, polled: Polled) -> None:
         for partition in polled.revoked:

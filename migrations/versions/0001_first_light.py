@@ -389,17 +389,22 @@ VIEWS = {
         JOIN projects p ON p.id = h.project_id
         JOIN workers w ON w.project_id = h.project_id AND w.id = h.worker_id""",
     # A worker's n is its present votes: a sum over workers instead of a count over votes.
+    # Confidences are summed as whole billionths: of doubles the last digits of a sum depend on
+    # the order in which the database happens to read them.
     "project_progress": """
         SELECT p.name AS project, COALESCE(t.tasks, 0) AS tasks, COALESCE(t.open, 0) AS open,
                COALESCE(t.tasks - t.open, 0) AS resolved, COALESCE(t.ambiguous, 0) AS ambiguous,
-               COALESCE(w.votes, 0) AS votes, p.pairs AS budget_used, t.mean_confidence
+               COALESCE(w.votes, 0) AS votes, p.pairs AS budget_used,
+               CAST(t.billionths AS DOUBLE PRECISION) / 1e9 / NULLIF(t.judged, 0)
+                   AS mean_confidence
         FROM projects p
         LEFT JOIN (
             SELECT project_id, COUNT(*) AS tasks,
                    SUM(CASE WHEN status = 'open' THEN 1 ELSE 0 END) AS open,
                    SUM(CASE WHEN status = 'ambiguous' THEN 1 ELSE 0 END) AS ambiguous,
-                   AVG(CASE WHEN votes > 0 OR truth IS NOT NULL THEN confidence END)
-                       AS mean_confidence
+                   COUNT(CASE WHEN votes > 0 OR truth IS NOT NULL THEN 1 END) AS judged,
+                   SUM(CASE WHEN votes > 0 OR truth IS NOT NULL
+                       THEN CAST(ROUND(confidence * 1e9) AS BIGINT) END) AS billionths
             FROM tasks GROUP BY project_id
         ) t ON t.project_id = p.id
         LEFT JOIN (

@@ -78,7 +78,7 @@ VIEWS: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "ambiguous": "",
             "votes": "present ones, blocked workers' included",
             "budget_used": "pairs (task, worker) that ever had a vote",
-            "mean_confidence": "over the tasks with a counting vote or gold",
+            "mean_confidence": "over the tasks with a counting vote or gold, to nine digits",
         },
     ),
     "event_accounting": (
@@ -183,6 +183,7 @@ PROJECT_KEYS: Mapping[str, tuple[str, str]] = {
 
 LOG_LINES: Mapping[str, str] = {
     "broker_away": "Kafka does not answer; it is asked again",
+    "broker_unreachable": "no broker has a connection for 2 s; said once, `broker_back` ends it",
     "crashed": "a bug; the traceback is in the line; exit code 1",
     "database_setting": "a durability setting of the database was off and is on for us",
     "failed": "the process ends; `reason` says what to do, `exit_code` is in the line",

@@ -75,6 +75,20 @@ def test_a_broker_that_is_killed_under_load_costs_nothing(
     d.assert_exact()
 
 
+def test_a_broker_that_is_away_shows_in_the_log_though_nothing_is_to_be_sent(
+    deploy_own: Deploy, own_kafka: KafkaService, postgres_url: str
+) -> None:
+    d = deploy_own(postgres_url)
+    process = d.run()
+    wait_for("it started", lambda: "partition_assigned" in process.text())
+    own_kafka.kill()
+    wait_for("it was noticed", lambda: "broker_unreachable" in process.text())
+    own_kafka.start()
+    wait_for("it is back", lambda: "broker_back" in process.text())
+    assert process.text().count("broker_unreachable") == 1
+    assert process.terminate() == 0
+
+
 def test_a_stopping_service_does_not_wait_for_a_dead_broker(
     deploy_own: Deploy, own_kafka: KafkaService, postgres_url: str
 ) -> None:

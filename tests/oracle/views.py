@@ -75,7 +75,10 @@ def progress_row(project: Project) -> Row:
         "ambiguous": status["ambiguous"],
         "votes": len(project.present),
         "budget_used": project.budget_used(),
-        "mean_confidence": sum(confidences) / len(confidences) if confidences else None,
+        # In whole billionths, so that the sum does not depend on its order.
+        "mean_confidence": sum(round(c * 1e9) for c in confidences) / 1e9 / len(confidences)
+        if confidences
+        else None,
     }
 
 

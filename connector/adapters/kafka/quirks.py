@@ -147,6 +147,11 @@ def heartbeats_refused(consumer: KafkaConsumer) -> bool:
         )
 
 
+def connected(consumer: KafkaConsumer) -> bool:
+    """Whether any broker has a connection; `poll` itself says nothing while there is none."""
+    return any(connection.connected for connection in list(consumer._manager._conns.values()))
+
+
 def refresh_metadata(consumer: KafkaConsumer, timeout_s: float) -> None:
     """Ask the broker anew which topics and partitions there are; KafkaError if it does not say."""
     future = consumer._cluster.request_update()

@@ -161,6 +161,7 @@ class KafkaSource:
             revoked=revoked,
             records={TopicPartition(*partition): records for partition, records in fetched.items()},
             membership=duties.membership,
+            reachable=bool(fetched) or quirks.connected(self._open_consumer()),
         )
 
     def _fetch(self, timeout_ms: float) -> Mapping[Any, Sequence[Any]]:

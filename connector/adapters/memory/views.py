@@ -125,7 +125,8 @@ def _project_progress(tables: Tables) -> Values:
     for project in tables.projects.values():
         mine = tasks.get(project.id, [])
         still_open = sum(task.status == "open" for task in mine)
-        stated = [t.confidence for t in mine if t.votes > 0 or t.truth is not None]
+        # In billionths, as in the migration, so that the order of the rows does not show.
+        stated = [round(t.confidence * 1e9) for t in mine if t.votes > 0 or t.truth is not None]
         yield (
             project.name,
             len(mine),
@@ -134,7 +135,7 @@ def _project_progress(tables: Tables) -> Values:
             sum(task.status == "ambiguous" for task in mine),
             votes.get(project.id, 0),
             project.pairs,
-            sum(stated) / len(stated) if stated else None,
+            sum(stated) / 1e9 / len(stated) if stated else None,
         )
 
 

@@ -141,6 +141,19 @@ def test_project_progress(db: Database) -> None:
     assert all(isinstance(row[column], int) for column in ("tasks", "open", "votes"))
 
 
+def test_the_mean_confidence_does_not_depend_on_the_order_of_the_rows(db: Database) -> None:
+    """Added as doubles, these give 0.6000000000000001 one way, 0.6 the other."""
+    tasks = [
+        task(n, votes=1, confidence=c, project_id=id_)
+        for id_, order in ((PROJECT, (0.1, 0.2, 0.3)), (SECOND, (0.3, 0.2, 0.1)))
+        for n, c in enumerate(order, start=1)
+    ]
+    projects = [project(), project("second", SECOND)]
+    write(db.open(), 0, 1, P0, projects=projects, new_tasks=tasks)
+    first, second = db.view("project_progress")
+    assert first["mean_confidence"] == second["mean_confidence"]
+
+
 def test_a_project_without_tasks_has_progress_too(db: Database) -> None:
     write(db.open(), 0, 1, projects=[project()])
     row = only(db.view("project_progress"))
