@@ -189,18 +189,22 @@ class Publisher:
             self._changed.notify_all()
 
     def _publish_stored(self, work: Publication) -> None:
-        start = work.start
-        while True:
-            page = self._store.outbox(work.partition, start, MAX_MESSAGES)
-            page = [m for m in page if Cursor(m.offset, m.sequence) < work.until]
-            last = len(page) < MAX_MESSAGES
-            start = work.until if last else Cursor(page[-1].offset, page[-1].sequence + 1)
-            self._send(page, {work.partition: start}, work.membership)
-            if last:
+        """Publish one transaction's worth; what is left waits behind the other partitions."""
+        page = self._store.outbox(work.partition, work.start, MAX_MESSAGES)
+        page = [m for m in page if Cursor(m.offset, m.sequence) < work.until]
+        last = len(page) < MAX_MESSAGES
+        start = work.until if last else Cursor(page[-1].offset, page[-1].sequence + 1)
+        self._send(page, {work.partition: start}, work.membership)
+        if not last:
+            self._put_back(work._replace(start=start))
+
+    def _put_back(self, work: Publication) -> None:
+        with self._changed:
+            if work.partition not in self._open or self._stopping:
                 return
-            with self._changed:
-                if work.partition not in self._open or self._stopping:
-                    return
+            others = [w for w in self._queue if w.partition != work.partition]
+            mine = [w for w in self._queue if w.partition == work.partition]
+            self._queue = deque([*others, work, *mine])
 
     def _send(
         self,
