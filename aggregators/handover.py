@@ -11,11 +11,11 @@ Codes as in `Votes`: ``task``, ``worker`` and ``label`` have length V, in order 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from ._types import FloatArray, IntArray
+from .quality.confusion import Confusions
 from .streaming import P_MIN
 
 FLOOR = 700.0
@@ -24,9 +24,6 @@ that a method has ruled out can come back."""
 
 CELLS = 4_000_000
 """So many cells of workers' confusions are held at a time (32 MB)."""
-
-LEAST = 1e-6
-"""An expected count below this is left out of a confusion."""
 
 
 def accuracies(
@@ -94,25 +91,9 @@ def _log_sum(m: FloatArray) -> FloatArray:
     return total
 
 
-class Cells(NamedTuple):
-    """Some workers' expected counts; arrays of one length, a worker's largest count first.
-
-    Attributes:
-        worker: codes, ascending.
-        true: classes.
-        given: classes.
-        votes: expected number of them.
-    """
-
-    worker: IntArray
-    true: IntArray
-    given: IntArray
-    votes: FloatArray
-
-
-def expected_confusions(
+def largest_confusions(
     task: IntArray, worker: IntArray, label: IntArray, probas: FloatArray, most: int
-) -> Iterator[Cells]:
+) -> Iterator[Confusions]:
     """How often each worker is expected to have answered so, by true class; some workers at a time.
 
     Args:
@@ -121,42 +102,32 @@ def expected_confusions(
         label: length V.
         probas: M x K, the posteriors.
         most: cells of one worker, the largest ones.
-    """
-    from ._rows import sum_rows
 
-    K = probas.shape[1]
-    row, start, order = _grouped(worker * K + label)
-    owner = row // K
-    index = task[order]
-    step = max(1, CELLS // K)
+    Yields:
+        Counts by worker, the largest first.
+    """
+    from .quality import expected_confusions
+
+    order = np.argsort(worker, kind="stable")
+    begins = np.flatnonzero(np.diff(worker[order], prepend=-1))
+    room = max(1, CELLS // probas.shape[1])  # a worker's votes name at most so many answers
     first = 0
-    while first < len(row):
-        last = min(first + step, len(row))
-        while last < len(row) and owner[last] == owner[last - 1]:
-            last += 1  # a worker's rows stay together
-        counts = sum_rows(start[first : last + 1] - start[first], index[start[first] :], probas)
-        yield _largest(row[first:last], counts, K, most)
+    while first < len(begins):
+        fitting = int(np.searchsorted(begins, begins[first] + room, side="right")) - 1
+        last = max(first + 1, fitting) if fitting < len(begins) - 1 else len(begins)
+        end = begins[last] if last < len(begins) else len(order)
+        rows = order[begins[first] : end]
+        yield _largest(expected_confusions(task[rows], worker[rows], label[rows], probas), most)
         first = last
 
 
-def _grouped(key: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The distinct keys, where each one's rows begin (and the end), and the rows by key."""
-    order = np.argsort(key, kind="stable")
-    sorted_ = key[order]
-    begins = np.flatnonzero(np.append(True, sorted_[1:] != sorted_[:-1]))
-    return sorted_[begins], np.append(begins, len(key)), order
-
-
-def _largest(row: IntArray, counts: FloatArray, K: int, most: int) -> Cells:
-    at, true = np.nonzero(counts >= LEAST)
-    worker, given, count = row[at] // K, row[at] % K, counts[at, true]
-    order = np.lexsort((given, true, -count, worker))
-    worker, true, given, count = worker[order], true[order], given[order], count[order]
-    begins = np.flatnonzero(np.append(True, worker[1:] != worker[:-1]))
+def _largest(found: Confusions, most: int) -> Confusions:
+    order = np.lexsort((found.given, found.true, -found.expected, found.worker))
+    worker = found.worker[order]
+    begins = np.flatnonzero(np.diff(worker, prepend=-1))
     sizes = np.diff(np.append(begins, len(worker)))
-    rank = np.arange(len(worker)) - np.repeat(begins, sizes)
-    kept = rank < most
-    return Cells(worker[kept], true[kept], given[kept], count[kept])
+    kept = order[np.arange(len(worker)) - np.repeat(begins, sizes) < most]
+    return Confusions(found.worker[kept], found.true[kept], found.given[kept], found.expected[kept])
 
 
 def cluster_counts(

@@ -23,6 +23,7 @@ from connector.ports import Clock
 
 from .completed import completed, failed
 from .fitting import Unsound
+from .flags import blocks, flags
 from .lease import LEASE_S, Lease
 from .parts import parts
 from .ports import Leases, Outcome, Reader, RunLog, Standing
@@ -74,7 +75,7 @@ class Done(NamedTuple):
     project: str
     run: str
     algorithm: str | None
-    outcome: Outcome | None
+    outcome: Outcome
 
 
 class Round(NamedTuple):
@@ -227,7 +228,7 @@ class Job:
     def _found(
         self, snapshot: Snapshot, run: str, configured: str, started: datetime, read_s: float
     ) -> tuple[str | None, list[bytes]]:
-        """The records of the run: its parts and its end, or why it failed."""
+        """The records of the run: its parts, its end, whom it blocks; or why it failed."""
         project = snapshot.project
         log.info(
             "snapshot_read",
@@ -262,7 +263,8 @@ class Job:
             seconds=round(compute_s, 3),
         )
         begin = time.perf_counter()
-        values = list(parts(result, run))
+        found = flags(result)
+        values = list(parts(result, run, found))
         seconds = {
             "read": read_s,
             "compute": compute_s,
@@ -270,7 +272,7 @@ class Job:
         }
         end = completed(result, run, len(values), started, datetime.now(UTC), seconds)
         failpoint("encoded")
-        return result.algorithm, [*values, end]
+        return result.algorithm, [*values, end, *blocks(result, found)]
 
     def _sent(
         self,
@@ -304,12 +306,17 @@ class Job:
         failpoint("waiting")
         self._wait(lease, snapshot.partition, offset)
         outcome = self._reader.outcome(lease.project, run)
+        if outcome is None:
+            raise CrowdResolveError(
+                f"{lease.project}: the service has not taken the run {run} (offset {offset}):"
+                " `crowdresolve dead list` says why; is it of an older release?"
+            )
         log.info(
             "run_consumed",
             project=lease.project,
             run=run,
-            status=None if outcome is None else outcome.status,
-            reason=None if outcome is None else outcome.reason,
+            status=outcome.status,
+            reason=outcome.reason,
             seconds=round(time.perf_counter() - begin, 3),
         )
         return Done(lease.project, run, algorithm, outcome)

@@ -10,24 +10,22 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 import numpy as np
 
+from .flags import Flag
 from .result import TRIPLES, Result
 
 PART_BYTES = 256 * 1024
 """A quarter of what a broker takes by default."""
 
-Flags = Sequence[tuple[str | None, str | None]]
-"""Flag and reason of each worker, by place in the snapshot."""
-
 _encode = msgspec.json.encode
 
 
-def parts(result: Result, run: str, flags: Flags | None = None) -> Iterator[bytes]:
+def parts(result: Result, run: str, flags: Sequence[Flag]) -> Iterator[bytes]:
     """The parts in order: tasks, workers, clusters.
 
     Args:
         result: what the run found.
         run: its name.
-        flags: of each worker; None: none were computed.
+        flags: of each worker, by place in `Snapshot.names`.
     """
     number = 0
     for kind, entries in (
@@ -66,33 +64,33 @@ def _tasks(result: Result) -> Iterator[bytes]:
         yield _encode({"task": name, "base": base.tolist()})
 
 
-def _workers(result: Result, flags: Flags | None) -> Iterator[bytes]:
-    names = result.snapshot.workers
+def _workers(result: Result, flags: Sequence[Flag]) -> Iterator[bytes]:
+    names = result.snapshot.names
     following = 0
     for cells in result.confusions():
         begins = np.searchsorted(cells.worker, np.arange(following, len(names) + 1)).tolist()
         rows = list(
-            zip(cells.true.tolist(), cells.given.tolist(), cells.votes.tolist(), strict=True)
+            zip(cells.true.tolist(), cells.given.tolist(), cells.expected.tolist(), strict=True)
         )
         last = int(cells.worker[-1]) if len(cells.worker) else following - 1
         for worker in range(following, last + 1):
             at = worker - following
-            yield _worker(result, worker, rows[begins[at] : begins[at + 1]], flags)
+            confusion = rows[begins[at] : begins[at + 1]]
+            yield _worker(result, worker, names[worker], confusion, flags[worker])
         following = last + 1
 
 
 def _worker(
-    result: Result, worker: int, confusion: list[tuple[int, int, float]], flags: Flags | None
+    result: Result, worker: int, name: str, confusion: list[tuple[int, int, float]], flag: Flag
 ) -> bytes:
-    flag, reason = (None, None) if flags is None else flags[worker]
     entry = {
-        "worker": result.snapshot.workers[worker],
+        "worker": name,
         "p": float(result.p[worker]),
-        "flag": flag,
-        "flag_reason": reason,
+        "flag": flag.flag,
+        "flag_reason": flag.reason,
         "confusion": confusion,
     }
-    if result.cluster is not None:
+    if result.cluster is not None and worker < len(result.cluster):
         entry["cluster"] = int(result.cluster[worker])
     return _encode(entry)
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aggregators.handover import (
-    Cells,
     accuracies,
     anchored,
     cluster_counts,
-    expected_confusions,
     floored,
+    largest_confusions,
     one_coin_weights,
 )
+from aggregators.quality import Confusions
 
 from .choosing import choose
 from .fitting import Fit, Step, Unsound, fit
@@ -40,7 +40,7 @@ class Result:
         seed: of everything random.
         bound: what the method climbed to, where it climbs.
         base: M x K, the run's log-weights less those of the snapshot's votes.
-        p: length N, each worker's accuracy over the run's posteriors.
+        p: each worker's accuracy over the run's posteriors, by place in `Snapshot.names`.
         probas: M x K, the run's posteriors; gold tasks are certain.
         cluster: length N, each worker's cluster, where the method has any.
         cluster_confusions: L x true x given, expected votes.
@@ -61,10 +61,9 @@ class Result:
     gold_errors: Mapping[str, float]
     why: str
 
-    def confusions(self) -> Iterator[Cells]:
-        """Workers' expected counts, some workers at a time."""
-        s = self.snapshot
-        return expected_confusions(s.task, s.worker, s.label, self.probas, TRIPLES)
+    def confusions(self) -> Iterator[Confusions]:
+        """Workers' expected counts by place in `Snapshot.names`, some workers at a time."""
+        return largest_confusions(*self.snapshot.all_votes, self.probas, TRIPLES)
 
 
 def compute(snapshot: Snapshot, algorithm: str, seed: int = 0, step: Step | None = None) -> Result:
@@ -84,7 +83,7 @@ def compute(snapshot: Snapshot, algorithm: str, seed: int = 0, step: Step | None
     found = fit(s, choice.algorithm, gold=True, seed=seed, step=step)
     probas = _with_own_priors(found.probas, s)
     tasks, K = len(s.tasks), s.config.K
-    p = accuracies(s.task, s.worker, s.label, probas, len(s.workers), s.config.alpha, s.config.beta)
+    p = accuracies(*s.all_votes, probas, len(s.names), s.config.alpha, s.config.beta)
     weights = one_coin_weights(s.task, s.worker, s.label, p, tasks, K)
     if found.log_weights is not None:
         m = found.log_weights + _own_priors(s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,25 @@ Said = Callable[[int, int], None]
 """Called with (votes read, votes in all, about)."""
 
 
+class Blocked(NamedTuple):
+    """Votes of blocked workers on tasks that others have voted on, too: they weigh nothing.
+
+    Attributes:
+        task: in order of arrival; a place in `Snapshot.tasks`.
+        worker: a place in ``workers``.
+        label: an index of the classes.
+        workers: names, in order of first appearance.
+    """
+
+    task: Codes
+    worker: Codes
+    label: Codes
+    workers: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Snapshot:
-    """The counting votes, those of blocked workers left out, and who and what they speak of.
+    """The counting votes, and who and what they speak of.
 
     Attributes:
         project: its name.
@@ -36,6 +52,7 @@ class Snapshot:
         workers: names of the workers with one, likewise.
         truth: known classes, by place in ``tasks``.
         priors: the priors of tasks that have their own, by place in ``tasks``.
+        blocked: what blocked workers have said of these tasks.
     """
 
     project: str
@@ -50,11 +67,26 @@ class Snapshot:
     workers: Sequence[str]
     truth: Mapping[int, int]
     priors: Mapping[int, Sequence[float]]
+    blocked: Blocked
 
     @property
     def V(self) -> int:
         """Number of votes."""
         return len(self.task)
+
+    @property
+    def names(self) -> list[str]:
+        """The workers, and after them the blocked ones."""
+        return [*self.workers, *self.blocked.workers]
+
+    @property
+    def all_votes(self) -> tuple[Codes, Codes, Codes]:
+        """Task, worker (a place in ``names``) and label of the counting votes and the blocked."""
+        return (
+            np.concatenate([self.task, self.blocked.task]),
+            np.concatenate([self.worker, self.blocked.worker + len(self.workers)]),
+            np.concatenate([self.label, self.blocked.label]),
+        )
 
     @property
     def log_prior(self) -> NDArray[np.float64]:
@@ -63,9 +95,3 @@ class Snapshot:
         for task, prior in self.priors.items():
             rows[task] = np.log(prior)
         return rows
-
-    @property
-    def nbytes(self) -> int:
-        """Of the arrays."""
-        arrays: list[Any] = [self.task, self.worker, self.label]
-        return sum(array.nbytes for array in arrays)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from connector.domain.config import Declaration, effective
 from connector.domain.records import TopicPartition
 from connector.reconcile.changes import Mark
-from connector.reconcile.snapshot import Snapshot
+from connector.reconcile.snapshot import Blocked, Snapshot
 
 KINDS = {2: "binary", 3: "categorical", 4: "ordinal"}
 
@@ -29,6 +29,7 @@ def snapshot(
     kind: str | None = None,
     truth: Mapping[int, int] | None = None,
     priors: Mapping[int, Sequence[float]] | None = None,
+    blocked: Sequence[Vote] = (),
     **sections: Any,
 ) -> Snapshot:
     """These votes, as if they had been read."""
@@ -48,7 +49,15 @@ def snapshot(
         [f"w{j}" for j in range(int(worker.max()) + 1)],
         dict(truth or {}),
         dict(priors or {}),
+        _blocked(blocked),
     )
+
+
+def _blocked(votes: Sequence[Vote]) -> Blocked:
+    """Workers by places of their own."""
+    columns = np.array(votes, dtype=np.int64).reshape(-1, 3).T
+    count = int(columns[1].max(initial=-1)) + 1
+    return Blocked(columns[0], columns[1], columns[2], [f"b{j}" for j in range(count)])
 
 
 def crowd(

@@ -15,6 +15,7 @@ import pytest
 from connector.domain.runs import ReconciliationCompleted, ReconciliationPart
 from connector.reconcile import parts as module
 from connector.reconcile.completed import completed, failed
+from connector.reconcile.flags import flags
 from connector.reconcile.parts import PART_BYTES, parts
 from connector.reconcile.result import Result, compute
 
@@ -28,13 +29,17 @@ def result(K: int = 3, tasks: int = 60, method: str = "auto") -> Result:
     return compute(snapshot(votes, K, kind="ordinal" if K > 2 else "binary"), method)
 
 
+def made(found: Result, run: str = "r1") -> list[bytes]:
+    return list(parts(found, run, flags(found)))
+
+
 def gathered(values: Sequence[bytes], kind: str) -> list[dict[str, Any]]:
     return [entry for value in values for entry in json.loads(value).get(kind, [])]
 
 
 def test_the_parts_hold_all_that_was_found() -> None:
     found = result()
-    values = list(parts(found, "r1"))
+    values = made(found)
     s = found.snapshot
     tasks = gathered(values, "tasks")
     assert [t["task"] for t in tasks] == list(s.tasks)
@@ -53,7 +58,7 @@ def test_the_parts_hold_all_that_was_found() -> None:
 
 def test_the_consumer_can_read_every_record() -> None:
     found = result()
-    values = list(parts(found, "r1", [("ok", None)] * len(found.snapshot.workers)))
+    values = made(found)
     for number, value in enumerate(values):
         part = msgspec.json.decode(value, type=ReconciliationPart)
         assert (part.project, part.run, part.part) == ("p", "r1", number)
@@ -72,7 +77,7 @@ def test_the_consumer_can_read_every_record() -> None:
 
 def test_no_part_exceeds_its_size_and_each_is_filled() -> None:
     found = result(K=2, tasks=9000, method="sorted_sbic")
-    values = list(parts(found, "r1"))
+    values = made(found)
     assert max(map(len, values)) <= PART_BYTES
     assert len(values) > 3
     assert all(len(v) > PART_BYTES - 300 for v in values[:-2])
@@ -85,14 +90,14 @@ def test_the_longest_names_and_the_most_classes_fit() -> None:
     votes = [(i, j, (7 * i + j) % K) for i in range(3) for j in range(40)]
     s = snapshot(votes, K, kind="categorical")
     s = replace(s, project="\x01" * 512, tasks=["\x02" * 512] * 3, workers=["\x03" * 512] * 40)
-    values = list(parts(compute(s, "sorted_sbic"), "r" * 40))
+    values = made(compute(s, "sorted_sbic"), "r" * 40)
     assert max(map(len, values)) <= PART_BYTES
     assert len(gathered(values, "workers")) == 40
     assert max(len(w["confusion"]) for w in gathered(values, "workers")) <= 2000
 
 
 def test_the_same_result_gives_the_same_bytes() -> None:
-    assert list(parts(result(), "r1")) == list(parts(result(), "r1"))
+    assert made(result()) == made(result())
 
 
 def test_workers_come_whole_and_in_order_however_few_cells_are_held(
@@ -101,16 +106,16 @@ def test_workers_come_whole_and_in_order_however_few_cells_are_held(
     from aggregators import handover
 
     found = result()
-    whole = list(parts(found, "r1"))
+    whole = made(found)
     monkeypatch.setattr(handover, "CELLS", 4)
-    assert list(parts(found, "r1")) == whole
+    assert made(found) == whole
 
 
 def test_small_parts_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     found = result()
-    whole = list(parts(found, "r1"))
+    whole = made(found)
     monkeypatch.setattr(module, "PART_BYTES", 1000)
-    small = list(parts(found, "r1"))
+    small = made(found)
     assert len(small) > len(whole)
     for kind in ("tasks", "workers", "clusters"):
         assert gathered(small, kind) == gathered(whole, kind)

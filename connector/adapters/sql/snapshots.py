@@ -16,7 +16,7 @@ from connector.domain.config import from_json
 from connector.domain.records import TopicPartition
 from connector.reconcile.changes import Mark, config_digest, from_text
 from connector.reconcile.ports import Outcome, Standing
-from connector.reconcile.snapshot import Said, Snapshot
+from connector.reconcile.snapshot import Blocked, Said, Snapshot
 
 from .failures import explained
 from .leases import NOW
@@ -79,37 +79,38 @@ class SqlReader:
         with self._reading() as connection:
             (row,) = self._projects(connection, project)
             standing = _standing(connection, row)
-            blocked = {
-                int(id)
-                for (id,) in connection.execute(
-                    text("SELECT id FROM workers WHERE project_id = :id AND blocked"),
-                    {"id": row.id},
-                )
-            }
             total = sum(standing.mark.uses)
             task, worker, label, arrival = _votes(connection, int(row.id), total, said)
-            if blocked:
-                counting = ~np.isin(worker, np.fromiter(blocked, np.int64, len(blocked)))
-                task, worker = task[counting], worker[counting]
-                label, arrival = label[counting], arrival[counting]
             order = np.argsort(arrival, kind="stable")
-            task_ids, task = np.unique(task[order], return_inverse=True)
-            worker_ids, worker = np.unique(worker[order], return_inverse=True)
+            task, worker, label = task[order], worker[order], label[order]
+            out = np.isin(worker, _blocked(connection, int(row.id)))
+            counting = ~out
+            task_ids, places = np.unique(task[counting], return_inverse=True)
+            worker_ids, voters = np.unique(worker[counting], return_inverse=True)
             tasks, truth, priors = _tasks(connection, int(row.id), task_ids)
             workers = _workers(connection, int(row.id), worker_ids)
+            out &= np.isin(task, task_ids)
+            blocked_ids, silenced = np.unique(worker[out], return_inverse=True)
+            blocked = Blocked(
+                np.searchsorted(task_ids, task[out]),
+                silenced.astype(np.int64, copy=False),
+                label[out],
+                _workers(connection, int(row.id), blocked_ids),
+            )
         return Snapshot(
             project,
             from_json(row.config),
             standing.partition,
             standing.next_offset,
             standing.mark,
-            task.astype(np.int64, copy=False),
-            worker.astype(np.int64, copy=False),
-            label[order],
+            places.astype(np.int64, copy=False),
+            voters.astype(np.int64, copy=False),
+            label[counting],
             tasks,
             workers,
             truth,
             priors,
+            blocked,
         )
 
     def _projects(self, connection: Connection, project: str | None) -> Sequence[Any]:
@@ -209,6 +210,11 @@ def _rows(held: bytearray) -> Iterator[NDArray[np.int64]]:
         laid = np.frombuffer(bytes(held[: count * _ROW.itemsize]), _ROW)
         del held[: count * _ROW.itemsize]
         yield np.stack([laid[f"value{i}"].astype(np.int64) for i in range(4)], axis=1)
+
+
+def _blocked(connection: Connection, id: int) -> NDArray[np.int64]:
+    statement = text("SELECT id FROM workers WHERE project_id = :id AND blocked")
+    return np.array([row[0] for row in connection.execute(statement, {"id": id})], dtype=np.int64)
 
 
 def _tasks(
