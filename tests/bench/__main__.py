@@ -18,6 +18,7 @@ from .latency import measure_latency
 from .memory import measure_memory
 from .path import measure_path
 from .progress import Progress
+from .reconcile import measure_reconcile
 from .stage import Stage
 from .table import Table
 
@@ -30,6 +31,7 @@ PARTS: dict[str, Part] = {
     "memory": measure_memory,
     "confidence": measure_confidence,
     "flags": measure_flags,
+    "reconcile": measure_reconcile,
 }
 
 

@@ -102,9 +102,31 @@ def test_the_example_configuration_has_the_documented_defaults() -> None:
     }
 
 
-def _unit() -> configparser.ConfigParser:
+def test_the_jobs_unit_and_deployment_are_what_the_services_are() -> None:
+    """Not root, time to end, no retries of what cannot succeed; and the command is one."""
+    unit = _unit("crowdresolve-reconcile.service")["Service"]
+    assert unit["User"] == "crowdresolve"
+    assert unit["TimeoutStopSec"] == "30"
+    assert unit["RestartPreventExitStatus"] == "2 3"
+    (deployment,) = _documents("kubernetes-reconcile.yaml")
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsUser"] == UID
+    assert pod["terminationGracePeriodSeconds"] == 30
+    (container,) = pod["containers"]
+    words = unit["ExecStart"].split()
+    assert (
+        words[1 : words.index("--config")] == container["args"] == ["reconcile", "--every", "15m"]
+    )
+    known = {d["kind"]: d["metadata"]["name"] for d in _documents("kubernetes.yaml")}
+    variables = {variable["name"]: variable for variable in container["env"]}
+    secret = variables["CROWDRESOLVE_DATABASE"]["valueFrom"]["secretKeyRef"]["name"]
+    assert secret == known["Secret"]
+    assert container["envFrom"] == [{"configMapRef": {"name": known["ConfigMap"]}}]
+
+
+def _unit(name: str = "crowdresolve.service") -> configparser.ConfigParser:
     # systemd repeats keys (`Environment=`) and has values with percent signs.
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read(DEPLOY / "crowdresolve.service")
+    unit.read(DEPLOY / name)
     return unit

@@ -148,7 +148,6 @@ VIEWS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 """Of each view: what a row is, and each column's meaning where its name does not say it."""
 
 LATER = "kept for the release that assigns tasks"
-RECONCILES = "kept for the release that reconciles"
 
 PROJECT_KEYS: Mapping[str, tuple[str, str]] = {
     "project.name": ('"sentiment"', "the key of its events"),
@@ -175,7 +174,7 @@ PROJECT_KEYS: Mapping[str, tuple[str, str]] = {
     "assign.skilled_after": ("4", "optional: from so many votes on only skilled workers"),
     "assign.skilled_accuracy": ("", "their lower bound"),
     "assign.experts": ("", "workers whose votes settle ambiguous tasks"),
-    "quality.block_spammers_after": ("", f"votes; 0: never ({RECONCILES})"),
+    "quality.block_spammers_after": ("", "a run blocks spammers with so many votes; 0: never"),
     "reconcile.algorithm": ("", "auto | sorted_sbic | cola | dawid_skene"),
     "reconcile.max_flip_fraction": ("", "a run that flips more labels waits for a person"),
 }
