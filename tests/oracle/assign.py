@@ -14,7 +14,8 @@ from math import inf, log
 
 from . import messages, model
 from .events import Available
-from .state import Lease, Project, Task, Worker
+from .project import Project
+from .state import Lease, Task, Worker
 from .turn import APPLIED, Turn
 
 AUTO = {1, 6} | {10 * 2**i + 1 for i in range(40)}

@@ -30,7 +30,7 @@ from .events import (
 )
 from .fields import Rejected
 from .messages import Topics
-from .state import Project
+from .project import Project
 from .turn import APPLIED, DEAD, DUPLICATE, STALE, Turn
 from .views import Row
 

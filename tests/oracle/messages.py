@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from .events import Message, Record
 from .fields import Rejected
+from .project import Project
 from .rules import Verdict
-from .state import Lease, Project, Task, Worker
+from .state import Lease, Task, Worker
 
 
 @dataclass(frozen=True)

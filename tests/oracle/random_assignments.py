@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from .state import Lease, Project
+from .project import Project
+from .state import Lease
 
 Fields = dict[str, object]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 
 from . import model
-from .state import Project, Task
+from .project import Project
+from .state import Task
 
 Fields = dict[str, object]
 

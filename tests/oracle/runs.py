@@ -12,7 +12,8 @@ from __future__ import annotations
 from . import model
 from .events import Completed, Confusion, Part
 from .fields import Rejected
-from .state import NamedConfusion, Project, Run, Task
+from .project import Project
+from .state import NamedConfusion, Run, Task
 from .turn import APPLIED, DUPLICATE, Turn
 
 DAY = 86_400 * 1_000_000

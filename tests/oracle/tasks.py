@@ -5,7 +5,8 @@ from __future__ import annotations
 from .assign import end_of_task, end_of_worker
 from .events import Added, GoldSet
 from .fields import Rejected
-from .state import Project, Worker
+from .project import Project
+from .state import Worker
 from .turn import APPLIED, DUPLICATE, Turn, check_class
 
 

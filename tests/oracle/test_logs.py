@@ -10,7 +10,8 @@ import pytest
 from .fold import PlainFold, Record
 from .logs import random_log
 from .model import one_hot
-from .state import Project, Task
+from .project import Project
+from .state import Task
 
 SEEDS = range(40)
 

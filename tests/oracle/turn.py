@@ -6,7 +6,8 @@ from . import messages, model, rules
 from .events import Message, Record
 from .fields import Rejected
 from .messages import Topics
-from .state import Project, Task, Vote, Worker
+from .project import Project
+from .state import Task, Vote, Worker
 from .views import Row
 
 APPLIED, DUPLICATE, STALE, DEAD = "applied", "duplicates", "stale", "dead"

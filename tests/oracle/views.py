@@ -7,7 +7,8 @@ from collections import Counter
 from scipy.special import betaincinv
 
 from . import model
-from .state import NamedConfusion, Project, Run, Task, Worker
+from .project import Project
+from .state import NamedConfusion, Run, Task, Worker
 
 Row = dict[str, object]
 

@@ -7,7 +7,8 @@ from typing import TypeVar
 from . import model
 from .events import Retracted, Skipped, Stamp, Submitted, compare
 from .fields import Rejected
-from .state import Pair, Project, Vote
+from .project import Project
+from .state import Pair, Vote
 from .turn import APPLIED, DUPLICATE, STALE, Turn, check_class
 
 Key = TypeVar("Key")
