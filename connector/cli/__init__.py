@@ -25,6 +25,7 @@ from . import (
     replay,
     report,
     run,
+    simulate,
     topics,
     version,
 )
@@ -57,6 +58,7 @@ app.add_typer(dead.app, name="dead")
 app.add_typer(reconcile.app, name="reconcile")
 app.command()(replay.replay)
 app.add_typer(report.app, name="report")
+app.add_typer(simulate.app, name="simulate")
 app.command()(demo.demo)
 app.command()(doctor.doctor)
 app.command()(config.config)

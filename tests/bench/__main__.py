@@ -19,6 +19,7 @@ from .memory import measure_memory
 from .path import measure_path
 from .progress import Progress
 from .reconcile import measure_reconcile
+from .simulate import measure_simulate
 from .stage import Stage
 from .table import Table
 
@@ -32,6 +33,7 @@ PARTS: dict[str, Part] = {
     "confidence": measure_confidence,
     "flags": measure_flags,
     "reconcile": measure_reconcile,
+    "simulate": measure_simulate,
 }
 
 
