@@ -20,6 +20,7 @@ from . import (
     dead,
     demo,
     doctor,
+    plan,
     project,
     reconcile,
     replay,
@@ -58,6 +59,7 @@ app.add_typer(dead.app, name="dead")
 app.add_typer(reconcile.app, name="reconcile")
 app.command()(replay.replay)
 app.add_typer(report.app, name="report")
+app.command()(plan.plan)
 app.add_typer(simulate.app, name="simulate")
 app.command()(demo.demo)
 app.command()(doctor.doctor)

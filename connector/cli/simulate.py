@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
@@ -12,16 +11,19 @@ import typer
 from connector.settings import Loaded
 
 from .options import command_with
-from .terminal import err, rows, say
+from .progressbar import progressing
+from .simulate_crowd import crowd
+from .terminal import rows, say
 
 if TYPE_CHECKING:
     from connector.simulate.crowd import Arrival, Setting
-    from connector.simulate.parallel import Progress
 
 app = typer.Typer(
     no_args_is_help=True,
     help="What assignment saves: the SBIC paper's figures, real datasets, a crowd on a broker.",
 )
+
+app.command()(crowd)
 
 _CROWD = "The crowd"
 _OUTPUT = "Output"
@@ -161,20 +163,20 @@ def figure2(
     setting = _setting(tasks, labels_per_worker, alpha, beta)
     plan = figure.Plan(
         setting,
-        _numbers("--labels-per-task", labels_per_task),
+        numbers_of("--labels-per-task", labels_per_task),
         runs,
         seed,
         _names(algorithms, COMPARED),
         tuple(cast('Literal["UNI", "US"]', p) for p in _chosen("--policies", policies, POLICIES)),
-        _arrival(arrival),
-        _probes(probes),
+        arrival_of(arrival),
+        probes_of(probes),
         fit_every,
         collect,
     )
     _check_out(out)
     check_picture(picture)
-    with _progress("runs") as progress:
-        points = figure.figure2(plan, _processes(jobs), progress)
+    with progressing("runs") as progress:
+        points = figure.figure2(plan, processes(jobs), progress)
     _write(out, figure.COLUMNS, points)
     if picture is not None:
         draw_figure2(picture, points, setting)
@@ -212,16 +214,16 @@ def figure3(
 
     plan = figure.Plan(
         _setting(tasks, labels_per_worker, alpha, beta),
-        _numbers("--labels-per-task", labels_per_task),
+        numbers_of("--labels-per-task", labels_per_task),
         runs,
         seed,
         _names(algorithms, COMPARED),
-        _arrival(arrival),
+        arrival_of(arrival),
         fit_every,
     )
     _check_out(out)
     check_picture(picture)
-    with _progress("runs") as progress:
+    with progressing("runs") as progress:
         timings = figure.figure3(plan, progress)
     _write(out, figure.COLUMNS, timings)
     if picture is not None:
@@ -312,10 +314,10 @@ def saved(
     plan = figure.Plan(
         runs,
         seed,
-        _numbers("--confidence", confidence, float),
+        numbers_of("--confidence", confidence, float),
         _chosen("--policies", policies, ("uncertainty", "uniform")),
-        _arrival(arrival),
-        _probes(probes),
+        arrival_of(arrival),
+        probes_of(probes),
         kind,
     )
     _check_out(out)
@@ -325,8 +327,8 @@ def saved(
     else:
         setting = _setting(tasks, labels_per_worker, alpha, beta)
         datasets = [synthetic(setting, labels_per_task, seed)]
-    with _progress("runs") as progress:
-        points = figure.saved(datasets, plan, _processes(jobs), progress)
+    with progressing("runs") as progress:
+        points = figure.saved(datasets, plan, processes(jobs), progress)
     _write(out, figure.COLUMNS, points)
     if picture is not None:
         draw_saved(picture, points)
@@ -343,7 +345,8 @@ def _setting(tasks: int, labels_per_worker: int, alpha: float, beta: float) -> S
     return Setting(tasks, labels_per_worker, alpha, beta)
 
 
-def _numbers(flag: str, text: str, kind: Any = int) -> list[Any]:
+def numbers_of(flag: str, text: str, kind: Any = int) -> list[Any]:
+    """A list with commas between."""
     from connector.simulate.errors import Misused
 
     try:
@@ -365,14 +368,16 @@ def _chosen(flag: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _arrival(text: str) -> Arrival:
+def arrival_of(text: str) -> Arrival:
+    """`--arrival`, checked."""
     from connector.simulate.crowd import ARRIVALS
 
     (found,) = _chosen("--arrival", text, ARRIVALS) if "," not in text else ("",)
     return cast("Arrival", found)
 
 
-def _probes(text: str) -> Literal["auto"] | int:
+def probes_of(text: str) -> Literal["auto"] | int:
+    """`--probes`, checked."""
     from connector.simulate.errors import Misused
 
     if text == "auto":
@@ -382,7 +387,8 @@ def _probes(text: str) -> Literal["auto"] | int:
     return int(text)
 
 
-def _processes(jobs: int) -> int:
+def processes(jobs: int) -> int:
+    """How many for `--jobs`."""
     return jobs or os.cpu_count() or 1
 
 
@@ -416,19 +422,3 @@ def _show(
     if out != "-":
         columns, lines = table
         rows(columns, lines, right=[c for c in columns if c not in left])
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Progress]:
-    """A moving bar on a terminal; elsewhere nothing, since results follow."""
-    console = err()
-    if not console.is_terminal:
-        yield lambda done, total: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Bars(*columns, TimeRemainingColumn(), console=console, transient=True) as bars:
-        bar = bars.add_task(what, total=None)
-        yield lambda done, total: bars.update(bar, completed=done, total=total)

@@ -57,7 +57,6 @@ def read(votes: str, gold: str | None = None) -> Dataset:
         place = place / "labels.csv"
     else:
         name = place.name.split(".")[0]
-    truth = _gold(Path(gold) if gold is not None else place.with_name("gold.csv"))
     found: dict[tuple[str, str], str] = {}
     with opened([place]) as files:
         for row in rows(files[0]):
@@ -68,6 +67,7 @@ def read(votes: str, gold: str | None = None) -> Dataset:
                 raise Misused(f"{place}, line {row.line}: {error}") from None
             found.pop(pair, None)
             found[pair] = label
+    truth = _gold(Path(gold) if gold is not None else place.with_name("gold.csv"))
     names = {*found.values(), *truth.values()}
     numbers = all(n.removeprefix("-").isascii() and n.removeprefix("-").isdigit() for n in names)
     classes = sorted(names, key=int if numbers else None)

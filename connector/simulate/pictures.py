@@ -45,6 +45,7 @@ def panels(path: str, titles: Sequence[str]) -> Iterator[list[Any]]:
         Unwritable: also from the block.
     """
     # Neither pyplot nor its choice of a window system: this draws into a file alone.
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -58,8 +59,8 @@ def panels(path: str, titles: Sequence[str]) -> Iterator[list[Any]]:
         ax.grid(alpha=0.3)
     yield axes
     kind = Path(path).suffix.lower().removeprefix(".")
-    with target(path) as file:
-        # Without the date the same figures give the same file.
+    # Without the date and with ids that are no chance the same figures give the same file.
+    with target(path) as file, rc_context({"svg.hashsalt": "crowdresolve"}):
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
         figure.savefig(file, format=kind, dpi=_DOTS, metadata=metadata)
 
