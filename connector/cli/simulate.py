@@ -37,7 +37,14 @@ def _option(*names: str, metavar: str, panel: str, help: str, **more: Any) -> An
 Tasks = Annotated[int, _option("--tasks", metavar="M", panel=_CROWD, help="How many tasks.")]
 PerWorker = Annotated[
     int,
-    _option("--labels-per-worker", metavar="L", panel=_CROWD, help="So many each worker gives."),
+    _option(
+        "--labels-per-worker",
+        metavar="L",
+        panel=_CROWD,
+        help="So many each worker gives.",
+        # With the name of the figure in it, it would not fit into the help of a narrow terminal.
+        envvar="CROWDRESOLVE_SIMULATE_LABELS_PER_WORKER",
+    ),
 ]
 Alpha = Annotated[
     float,
