@@ -30,7 +30,8 @@ from collections.abc import Hashable, Sequence
 from math import exp, log
 
 P_MIN = 1e-6
-"""A vote's p is clipped to [P_MIN, 1 - P_MIN]: no single vote may decide a task for ever."""
+P_MAX = 1.0 - P_MIN
+"""A vote's p is clipped to [P_MIN, P_MAX]: no single vote may decide a task for ever."""
 
 
 class WorkerState:
@@ -110,7 +111,7 @@ def one_hot(x: int, K: int) -> list[float]:
 
 def clip_p(p: float) -> float:
     """A worker's accuracy as a vote may use it."""
-    return P_MIN if p < P_MIN else 1.0 - P_MIN if p > 1.0 - P_MIN else p
+    return P_MIN if p < P_MIN else P_MAX if p > P_MAX else p
 
 
 def add_weight(m: list[float], x: int, p: float) -> None:
@@ -139,14 +140,18 @@ def cast(
 
     ``key`` must not have a vote on the task (replacing is `withdraw`, then `cast`).
     """
-    vote.p = p = clip_p((worker.S + alpha) / (worker.n + alpha + beta))
+    p = (worker.S + alpha) / (worker.n + alpha + beta)
+    if not P_MIN <= p <= P_MAX:
+        p = clip_p(p)
+    vote.p = p
+    x = vote.x
     if vote.counts:
-        add_weight(task.m, vote.x, p)
+        add_weight(task.m, x, p)
         if task.truth is None:
             _move(task, softmax(task.m))
     task.votes[key] = vote
     worker.n += 1
-    worker.S += task.mu[vote.x]
+    worker.S += task.mu[x]
 
 
 def withdraw(task: TaskState, key: Hashable) -> VoteState:

@@ -252,7 +252,7 @@ class Turn:
             task.algorithm = p.algorithm_of(task)
         task.q, task.shown = q, None
         if verdict is None:
-            if not task.resolved:
+            if task.status == OPEN:
                 task.label = x if n else None
                 task.confidence = q[x]
             elif task.label is not None:

@@ -108,8 +108,10 @@ def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
         if a.task_id is None:
             a.task_id, a.worker_id = task.id, worker.id
     if vote.counts or counted:
-        turn.record_gold(task)
-        turn.judge(task, expert=x if vote.counts and worker.name in p.experts else None)
+        if task.truth is not None or p.calibration.records:
+            turn.record_gold(task)
+        expert = p.experts and vote.counts and worker.name in p.experts
+        turn.judge(task, x if expert else None)
     return APPLIED
 
 

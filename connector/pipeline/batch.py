@@ -49,14 +49,16 @@ def decoded(records: Sequence[Record]) -> list[Event | InputError]:
     return events
 
 
-def first_adopting(events: Iterable[Event | InputError]) -> int | None:
+def first_adopting(events: Sequence[Event | InputError]) -> int | None:
     """Where in the batch the first end of a run is, or decision about one."""
-    return next((n for n, e in enumerate(events) if isinstance(e, ADOPTING)), None)
+    if set(ADOPTING).isdisjoint(map(type, events)):
+        return None
+    return next(n for n, e in enumerate(events) if isinstance(e, ADOPTING))
 
 
 def is_wide(events: Iterable[Event | InputError]) -> bool:
     """Whether the batch must be folded inside the transaction that writes it."""
-    return any(isinstance(e, WIDE) for e in events)
+    return not set(WIDE).isdisjoint(map(type, events))
 
 
 def fold(

@@ -68,3 +68,29 @@ def test_a_record_with_many_messages_lets_other_partitions_go_between(
         ([(0, n) for n in range(20, 25)], {WIDE: Cursor(1)}),
         ([(1, 0)], {WIDE: Cursor(2)}),
     ]
+
+
+def gathered(monkeypatch: pytest.MonkeyPatch, wait_s: float, *ends: int) -> list[int]:
+    """Where the transactions end that batches with these ends go out in."""
+    monkeypatch.setattr(publisher, "GATHER_S", wait_s)
+    sink = Noting()
+    publishing = Publisher(sink, MemoryStore())
+    publishing.admit(QUICK, Cursor(0))
+    publishing.start()
+    start = 0
+    for end in ends:
+        publishing.submit(Publication(QUICK, [outgoing(end - 1, 0)], Cursor(start), Cursor(end), 0))
+        start = end
+    assert publishing.drain(10.0)
+    publishing.stop()
+    assert [offset for sent, _ in sink.sent for offset, _ in sent] == [end - 1 for end in ends]
+    return [cursors[QUICK].offset for _, cursors in sink.sent]
+
+
+def test_batches_of_a_backlog_go_out_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gathered(monkeypatch, 60.0, 1000, 2000, 3000, 4000) == [4000]
+
+
+def test_the_end_of_a_backlog_is_not_waited_for_any_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gathered(monkeypatch, 60.0, 1000, 1010) == [1010]
+    assert gathered(monkeypatch, 0.001, 1000) == [1000]
