@@ -48,7 +48,7 @@ The schemas say what JSON Schema can say. Beyond that: ids are measured in bytes
 finite, `1.0` is no integer, of a repeated key the last counts, unknown fields are ignored, whatever
 they hold. A field that may be left out may not therefore be null.
 
-Keys and events that only concern assignments and reconciliation are checked and kept; they act from
+Keys and events that only concern assignments are checked and kept; they act from
 a later release on.
 """
 

@@ -46,7 +46,7 @@ def assert_equals(fold: PlainFold, kept: Kept) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_wrapped_events_are_the_log_itself(seed: int, tmp_path: Path) -> None:
-    log = random_log(seed, 1500, projects=5, partitions=1 + seed % 3, gaps=0.02)
+    log = random_log(seed, 1500, projects=5, partitions=1 + seed % 3, gaps=0.02, runs=0.01)
     fold = PlainFold()
     for record in log:
         fold.feed(record)
