@@ -264,11 +264,13 @@ class Job:
         )
         begin = time.perf_counter()
         found = flags(result)
+        flag_s = time.perf_counter() - begin
         values = list(parts(result, run, found))
         seconds = {
             "read": read_s,
             "compute": compute_s,
-            "encode": time.perf_counter() - begin,
+            "flag": flag_s,
+            "encode": time.perf_counter() - begin - flag_s,
         }
         end = completed(result, run, len(values), started, datetime.now(UTC), seconds)
         failpoint("encoded")

@@ -33,11 +33,20 @@ def measure_reconcile(stage: Stage, say: Callable[[str], None], *, quick: bool) 
             "reconcile",
             "One job, from the snapshot to the adopted run, on PostgreSQL",
             [
-                *("project", "votes", "tasks", "read s", "compute s", "encode s", "send s"),
+                *(
+                    "project",
+                    "votes",
+                    "tasks",
+                    "read s",
+                    "compute s",
+                    "flag s",
+                    "encode s",
+                    "send s",
+                ),
                 *("adopt s", "all s", "MB sent", "job peak MiB", "service peak MiB"),
             ],
             rows,
-            ["Encoding includes flags and confusions. Adopted: the service has passed the end."],
+            ["Encoding includes the confusions. Adopted: the service has passed the run's end."],
         ),
         Table(
             "reconcile-gold",
@@ -98,7 +107,7 @@ def large(
         run["durations"] if isinstance(run["durations"], dict) else json.loads(run["durations"])
     )
     sent, adopted = lines["run_sent"]["seconds"], lines["run_consumed"]["seconds"]
-    known = [float(seconds[stage_]) for stage_ in ("read", "compute", "encode")]
+    known = [float(seconds[stage_]) for stage_ in ("read", "compute", "flag", "encode")]
     return [
         name,
         int(run["votes"]),
