@@ -103,6 +103,7 @@ def reconcile(
 
     options = Options(
         holder=loaded.settings.instance,
+        topic=loaded.settings.topic_annotations,
         project=project,
         algorithm=None if algorithm is None else algorithm.value,
         min_new_votes=min_new_votes,

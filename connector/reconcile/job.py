@@ -45,6 +45,7 @@ class Options:
 
     Attributes:
         holder: its name among jobs.
+        topic: only projects whose log is there.
         project: only this one.
         algorithm: instead of the projects' own.
         min_new_votes: a project with fewer changed votes since its last run waits.
@@ -54,6 +55,7 @@ class Options:
     """
 
     holder: str
+    topic: str = "annotations"
     project: str | None = None
     algorithm: str | None = None
     min_new_votes: int = 1
@@ -127,8 +129,9 @@ class Job:
         """
         done: list[Done] = []
         failures: dict[str, Exception] = {}
-        for standing in self._reader.standings(self._options.project):
-            if self._skipped(standing):
+        standings = self._reader.standings(self._options.project)
+        for standing in standings:
+            if standing.partition.topic != self._options.topic or self._skipped(standing):
                 continue
             try:
                 found = self._reconcile(standing.project)
@@ -150,6 +153,7 @@ class Job:
                 log.critical("reconcile_crashed", project=standing.project, exc_info=True)
             finally:
                 self._watch.done(standing.project)
+        log.info("round_done", projects=len(standings), runs=len(done), failed=len(failures))
         return Round(done, failures)
 
     def _skipped(self, standing: Standing) -> bool:
@@ -163,7 +167,7 @@ class Job:
         ):
             why = "nothing has changed since its last run"
         if why is not None:
-            log.info("project_skipped", project=standing.project, reason=why)
+            log.debug("project_skipped", project=standing.project, reason=why)
         return why is not None
 
     def _reconcile(self, project: str) -> Done | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -21,7 +22,9 @@ from connector.reconcile import result
 from connector.reconcile.fitting import Unsound
 from connector.reconcile.job import Job, Options, Round
 from connector.reconcile.watch import Stopped
-from tests.oracle.fold import Record
+from tests import compare
+from tests.oracle.fold import PlainFold, Record
+from tests.oracle.logs import random_log
 from tests.pipeline.folding import folded, records_of
 from tests.pipeline.world import Stopwatch
 
@@ -80,6 +83,17 @@ class World:
                     found.append([])
         assert found[-1] == [], "a part without an end"
         return found[:-1]
+
+    def rows(self, view: str) -> list[dict[str, Any]]:
+        with self.engine.connect() as connection:
+            return [dict(r) for r in connection.execute(text(f"SELECT * FROM {view}")).mappings()]
+
+    def assert_exact(self) -> None:
+        """The views are what the plain fold makes of the log, runs and all."""
+        fold = PlainFold()
+        for record in self.log:
+            fold.feed(record)
+        compare.assert_views(fold, self.rows)
 
     def lease(self, project: str = "p") -> Any:
         statement = text("SELECT * FROM job_leases WHERE project = :p")
@@ -344,6 +358,51 @@ def test_one_project_alone_and_the_callers_method(world: World) -> None:
     world.send(*(e for name in "ab" for e in (declared(name), *some_votes(name))))
     (done,) = world.job(project="b", algorithm="dawid_skene").round().done
     assert (done.project, done.algorithm) == ("b", "dawid_skene")
+
+
+def test_projects_of_another_topic_are_anothers(world: World) -> None:
+    world.send(declared(), *some_votes())
+    assert world.job(topic="others").round() == Round([], {})
+
+
+def test_a_spammer_is_blocked_by_the_run_and_the_next_run_does_without(world: World) -> None:
+    rng = random.Random(0)
+    world.send(
+        declared(quality={"block_spammers_after": 100}),
+        *(
+            vote(f"t{i}", f"w{j}", "yn"[(i + ((i + j) % 9 < 1)) % 2])
+            for i in range(700)
+            for j in range(5)
+        ),
+        *(vote(f"t{i}", "dice", rng.choice("ny")) for i in range(700)),
+    )
+    assert len(world.job().round().done) == 1
+    quality = {row["worker"]: row for row in world.rows("worker_quality")}
+    assert quality["dice"]["flag"] == "spammer"
+    assert {r["blocked"] for r in world.rows("workers") if r["name"] == "dice"} == {True}
+    *_, last = (json.loads(r.value or b"") for r in world.log)
+    assert (last["type"], last["worker"]) == ("worker.blocked", "dice")
+    assert len(world.job().round().done) == 1, "the others' votes are worth something else now"
+    assert json.loads(world.log[-1].value or b"")["type"] == "reconciliation.completed"
+    quality = {row["worker"]: row for row in world.rows("worker_quality")}
+    assert quality["dice"]["flag"] == "spammer", "the flag stays"
+    assert world.job().round().done == []
+    world.assert_exact()
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_runs_between_random_events_end_in_the_plain_fold(world: World, seed: int) -> None:
+    """Votes, retractions, gold, blocks, declarations, others' runs; a job after every piece."""
+    values = [r.value for r in random_log(seed, 500, cloudevents=0.0, tasks=12, workers=8)]
+    sent = 0
+    for first in range(0, len(values), 100):
+        world.append(*(v or b"" for v in values[first : first + 100]))
+        world.consume()
+        found = world.job(f"job-{first}").round()
+        assert found.failures == {}
+        sent += len(found.done)
+    assert sent > 5
+    world.assert_exact()
 
 
 def test_the_projects_own_method_is_used(world: World) -> None:
