@@ -8,7 +8,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Those that exist: mypy refuses a missing directory.
 CODE  := $(wildcard aggregators connector migrations tests)
-EXTRAS := parquet,pandas,polars,peers,bench,test,dev
+EXTRAS := parquet,html,pandas,polars,peers,bench,test,dev
 ARGS  ?=
 
 .DEFAULT_GOAL := help

@@ -7,12 +7,13 @@ fitted model and gold labels.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ._frames import values_of
 from ._types import FloatArray, IntArray
+from .agreement import Level, alpha, coincidences
 from .base import TIE, Aggregator
 from .votes import read_votes
 
@@ -112,7 +113,7 @@ def krippendorff_alpha(
     worker: Any = None,
     label: Any = None,
     *,
-    level: Literal["nominal", "ordinal", "interval"] = "nominal",
+    level: Level = "nominal",
     classes: Sequence[Any] | None = None,
 ) -> float:
     """Krippendorff's alpha: 1 is full agreement, 0 what chance would give.
@@ -131,29 +132,8 @@ def krippendorff_alpha(
         alpha; 1 where only one class was ever used; NaN where no task has two votes.
     """
     votes = read_votes(data, worker, label, classes)
-    counts = votes.per_task().astype(np.float64)
-    counts = counts[counts.sum(axis=1) >= 2]
-    if not len(counts):
-        return float("nan")
-    pairs = counts / (counts.sum(axis=1, keepdims=True) - 1.0)
-    observed = counts.T @ pairs - np.diag(pairs.sum(axis=0))
-    margin = observed.sum(axis=1)
-    n = margin.sum()
-    expected = (np.outer(margin, margin) - np.diag(margin)) / (n - 1.0)
-    K = votes.K
-    if level == "nominal":
-        distance = 1.0 - np.eye(K)
-    elif level == "ordinal":
-        cumulated = np.cumsum(margin)
-        middle = cumulated - margin / 2.0
-        distance = (middle[:, None] - middle[None, :]) ** 2
-    elif level == "interval":
-        values = _values(votes.classes)
-        distance = (values[:, None] - values[None, :]) ** 2
-    else:
-        raise ValueError(f"level must be 'nominal', 'ordinal' or 'interval', it is {level!r}")
-    chance = float((expected * distance).sum())
-    return 1.0 if chance == 0.0 else float(1.0 - (observed * distance).sum() / chance)
+    observed = coincidences(votes.per_task().astype(np.float64))
+    return alpha(observed, level, _values(votes.classes) if level == "interval" else None)
 
 
 def _values(classes: list[Any]) -> FloatArray:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Workers, tasks, projects and resolutions so far.")
 
-FORMATS = ("table", "csv", "json")
+FORMATS = ("table", "csv", "json", "html")
+LIMIT = 50
 WIDTH = 160
 """Columns of a table that goes to a file or a pipe."""
 
@@ -33,13 +34,14 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="|".join(FORMATS),
-        help="By default a table, or what the extension of --out says. CSV and JSON are complete.",
+        help="By default a table, or what the extension of --out says. CSV and JSON are complete;"
+        " HTML is one page with pictures that needs nothing else.",
     ),
 ]
 Out = Annotated[
     str | None, typer.Option("--out", metavar="FILE", help="Where to, instead of the screen.")
 ]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most lines of a table.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows of a table or page.")]
 
 
 @app.command()
@@ -49,9 +51,12 @@ def workers(
     project: Project = None,
     format: Format = None,
     out: Out = None,
-    limit: Limit = 50,
+    limit: Limit = LIMIT,
 ) -> None:
-    """How accurate each worker is (the view worker_quality); the table has the worst first."""
+    """How accurate each worker is: of one project, the view worker_quality; else over all projects.
+
+    The flagged and then the worst come first.
+    """
     _report(loaded, "workers", project, format, out, limit)
 
 
@@ -62,7 +67,7 @@ def tasks(
     project: Project = None,
     format: Format = None,
     out: Out = None,
-    limit: Limit = 50,
+    limit: Limit = LIMIT,
 ) -> None:
     """Every task's label (the view task_labels); the table has the least sure first."""
     _report(loaded, "tasks", project, format, out, limit)
@@ -74,30 +79,40 @@ def project_(
     loaded: Loaded, project: Project = None, format: Format = None, out: Out = None
 ) -> None:
     """How far each project is, and whether its confidence can be believed."""
-    _report(loaded, "project", project, format, out, 0)
+    _report(loaded, "project", project, format, out, LIMIT)
 
 
 @app.command()
 @command_with("database")
 def resolutions(
-    loaded: Loaded, project: Project = None, format: Format = None, out: Out = None
+    loaded: Loaded,
+    project: Project = None,
+    format: Format = None,
+    out: Out = None,
+    limit: Limit = LIMIT,
 ) -> None:
     """How tasks were resolved and how sure that is; CSV and JSON have the resolved tasks."""
-    _report(loaded, "resolutions", project, format, out, 0)
+    _report(loaded, "resolutions", project, format, out, limit)
 
 
 def _report(
     loaded: Loaded, kind: str, project: str | None, format: str | None, out: str | None, limit: int
 ) -> None:
     from connector.adapters.sql import migrate
-    from connector.reports import formats
+    from connector.reports import formats, html
     from connector.reports.rows import REPORTS, plain, projects
     from connector.reports.tables import TABLES
 
     chosen = _format(format, out)
+    if chosen == "html":
+        html.check()
     with engine_of(loaded, must_exist=True) as engine:
         migrate.check(engine)
         configs = projects(engine, project)
+        if chosen == "html":
+            with _bytes(out) as file:
+                html.write(file, engine, kind, project, configs, limit)
+            return _written(out)
         report = REPORTS[kind](engine, project)
         if chosen == "table":
             with _console(out) as console:
@@ -106,6 +121,10 @@ def _report(
             rows = plain(report) if chosen == "json" else report.rows
             with _bytes(out) as file:
                 formats.FORMATS[chosen](file, report.columns, rows)
+    _written(out)
+
+
+def _written(out: str | None) -> None:
     if out is not None:
         say(f"Written to {out}")
 
@@ -115,7 +134,7 @@ def _format(format: str | None, out: str | None) -> str:
 
     if format is None:
         extension = "" if out is None else out.rpartition(".")[2].lower()
-        return extension if extension in FORMATS else "table"
+        return {"htm": "html"}.get(extension, extension if extension in FORMATS else "table")
     if format not in FORMATS:
         raise Unsupported(f"--format {format}: there are {', '.join(FORMATS)}")
     return format

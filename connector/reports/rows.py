@@ -12,6 +12,8 @@ from connector.adapters.sql.views import VIEWS
 from connector.domain.config import ProjectConfig, from_json
 from connector.domain.errors import CrowdResolveError
 
+from .agreement import alpha_of
+from .pooled import COLUMNS, pooled
 from .sentences import Calibration, calibration_sentence
 
 if TYPE_CHECKING:
@@ -50,7 +52,9 @@ def projects(engine: Engine, name: str | None) -> Mapping[str, ProjectConfig]:
 
 
 def workers(engine: Engine, project: str | None) -> Report:
-    """The view worker_quality."""
+    """The view worker_quality of a project; of all projects, workers pooled by their id."""
+    if project is None:
+        return Report(COLUMNS, pooled(engine, projects(engine, None)), frozenset({"projects"}))
     return _view(engine, "worker_quality", project)
 
 
@@ -70,11 +74,11 @@ def project(engine: Engine, project: str | None) -> Report:
     """The view project_progress with what calibration says.
 
     The further columns: `confidence` (the value at which a task resolves), those of the view
-    calibration, and `checked`, that in words.
+    calibration, `checked`, that in words, and `alpha`, Krippendorff's.
     """
     progress = _view(engine, "project_progress", project)
     calibration = _view(engine, "calibration", project)
-    columns = [*progress.columns, "confidence", *calibration.columns[1:], "checked"]
+    columns = [*progress.columns, "confidence", *calibration.columns[1:], "checked", "alpha"]
 
     def rows() -> Iterator[Values]:
         configs = projects(engine, None)
@@ -82,7 +86,8 @@ def project(engine: Engine, project: str | None) -> Report:
         for row in progress.rows:
             config, learned = configs[row[0]], said[row[0]]
             sentence = calibration_sentence(Calibration(*learned[1:]), config)
-            yield (*row, config.confidence, *learned[1:], sentence)
+            alpha = alpha_of(engine, row[0], config)
+            yield (*row, config.confidence, *learned[1:], sentence, alpha)
 
     return Report(columns, rows())
 

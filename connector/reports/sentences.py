@@ -45,6 +45,13 @@ def calibration_sentence(found: Calibration, config: ProjectConfig) -> str:
     return text
 
 
+def agreement_sentence(alpha: float | None, level: str) -> str:
+    """What Krippendorff's alpha says of the crowd."""
+    if alpha is None:
+        return "no task has two votes"
+    return f"Krippendorff's alpha {alpha:.3f} ({level}); 1 is full agreement, 0 chance"
+
+
 def percent(share: float, digits: int = 1) -> str:
     """Of a share: `95`, `97.5`."""
     text = f"{100 * share:.{digits}f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
@@ -13,10 +14,13 @@ from rich.text import Text
 
 from connector.domain.config import ProjectConfig
 
+from .agreement import level_of
 from .bars import count_bar, interval_bar
+from .pooled import severity
 from .rows import Report
+from .sentences import agreement_sentence
 
-_EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999)
+EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999)
 _LINE = "0 ... accuracy ... 1"
 _ORDER = ("confident", "capped", "ambiguous", "gold", "adjudicated")
 _T = TypeVar("_T")
@@ -26,15 +30,18 @@ Row = dict[str, Any]
 
 
 def workers(console: Console, report: Report, configs: Configs, limit: int) -> None:
-    """Worst first: those whose accuracy is surely low."""
+    """Flagged first, by severity; then worst first: those whose accuracy is surely low."""
     counted = _Counted(_dicts(report))
-    several = len(configs) > 1
+    several = "projects" in report.columns and len(configs) > 1
     columns = ["worker", "accuracy", "95 % interval", _LINE, "votes", "agreement", "flag", "why"]
     numbers = ("accuracy", "95 % interval", "votes", "agreement")
-    table = _table([*(["project"] if several else []), *columns], numbers)
-    for row in nsmallest(limit, counted, key=lambda r: (r["upper"], r["project"], r["worker"])):
+    table = _table([*columns[:1], *(["projects"] if several else []), *columns[1:]], numbers)
+    for row in nsmallest(
+        limit, counted, key=lambda r: (severity(r["flag"]), r["upper"], r["worker"])
+    ):
         cells = [
             row["worker"],
+            *([", ".join(json.loads(row["projects"]))] if several else []),
             f"{row['accuracy']:.3f}",
             f"{row['lower']:.3f} - {row['upper']:.3f}",
             interval_bar(row["lower"], row["accuracy"], row["upper"]),
@@ -43,7 +50,7 @@ def workers(console: Console, report: Report, configs: Configs, limit: int) -> N
             row["flag"] or "",
             row["flag_reason"] or "",
         ]
-        table.add_row(*map(Text, [*([row["project"]] if several else []), *cells]))
+        table.add_row(*map(Text, cells))
     _finish(console, table, counted, limit, "workers")
 
 
@@ -97,6 +104,7 @@ def _project_lines(row: Row, config: ProjectConfig) -> Iterator[tuple[str, str]]
     said = "no votes yet" if mean is None else f"{mean:.3f} on average; a task resolves at"
     yield "confidence", said if mean is None else f"{said} {config.confidence:g}"
     yield "checked", row["checked"]
+    yield "agreement", agreement_sentence(row["alpha"], level_of(config))
 
 
 def resolutions(console: Console, report: Report, configs: Configs, limit: int) -> None:
@@ -114,12 +122,12 @@ def resolutions(console: Console, report: Report, configs: Configs, limit: int) 
         if not total:
             continue
         table = _table(["status", "tasks", ""], ["tasks"])
-        for status in sorted(statuses[name], key=_place):
+        for status in sorted(statuses[name], key=place):
             count = statuses[name][status]
             table.add_row(status, f"{count:,}", count_bar(count, max(statuses[name].values())))
         console.print(table)
         table = _table(["confidence", "tasks", ""], ["tasks"])
-        for b in range(min(sure[name]), len(_EDGES) + 1):
+        for b in range(min(sure[name]), len(EDGES) + 1):
             count = sure[name][b]
             bar = count_bar(count, max(sure[name].values()))
             table.add_row(bucket_name(b), f"{count:,}", bar)
@@ -130,16 +138,16 @@ def resolutions(console: Console, report: Report, configs: Configs, limit: int) 
 
 def bucket(confidence: float) -> int:
     """Number of the interval that it lies in."""
-    return sum(confidence >= edge for edge in _EDGES)
+    return sum(confidence >= edge for edge in EDGES)
 
 
 def bucket_name(number: int) -> str:
     """The interval in words."""
     if number == 0:
-        return f"below {_EDGES[0]:g}"
-    if number == len(_EDGES):
-        return f"{_EDGES[-1]:g} and more"
-    return f"{_EDGES[number - 1]:g} - {_EDGES[number]:g}"
+        return f"below {EDGES[0]:g}"
+    if number == len(EDGES):
+        return f"{EDGES[-1]:g} and more"
+    return f"{EDGES[number - 1]:g} - {EDGES[number]:g}"
 
 
 TABLES: Mapping[str, Callable[[Console, Report, Configs, int], None]] = {
@@ -168,7 +176,8 @@ def _dicts(report: Report) -> Iterator[Row]:
         yield dict(zip(report.columns, row, strict=True))
 
 
-def _place(status: str) -> int:
+def place(status: str) -> int:
+    """Of a status among those that reports list."""
     return _ORDER.index(status) if status in _ORDER else len(_ORDER)
 
 
@@ -180,7 +189,9 @@ def _table(names: Sequence[str], numbers: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in names:
         table.add_column(
-            name, justify="right" if name in numbers else "left", no_wrap=name != "why"
+            name,
+            justify="right" if name in numbers else "left",
+            no_wrap=name not in ("why", "projects"),
         )
     return table
 

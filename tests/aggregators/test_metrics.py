@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 
 from aggregators import MajorityVote, metrics
+from aggregators.agreement import Level, alpha, coincidences
 
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.45, 0.45], [0.0, 0.0, 1.0]])
 Y = np.array([0, 2, 0])
@@ -74,6 +76,19 @@ def test_krippendorffs_own_example(level: str, alpha: float) -> None:
     ]
     found = metrics.krippendorff_alpha(tuple(zip(*rows, strict=True)), level=level)  # type: ignore[arg-type]
     assert found == pytest.approx(alpha, abs=5e-4)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_alpha_is_that_of_the_krippendorff_package(level: Level) -> None:
+    random = np.random.default_rng(5)
+    for K, tasks in ((2, 50), (5, 400), (9, 30)):
+        truth = random.integers(0, K, tasks)
+        counts = random.multinomial(3, np.full(K, 1 / K), tasks)
+        counts[np.arange(tasks), truth] += random.integers(0, 5, tasks)
+        halves = (counts[: tasks // 2].astype(float), counts[tasks // 2 :].astype(float))
+        found = alpha(sum(map(coincidences, halves)), level)  # type: ignore[arg-type]
+        want = krippendorff.alpha(value_counts=counts, level_of_measurement=level)
+        assert found == pytest.approx(want, abs=1e-12)
 
 
 def test_agreement_without_pairs_or_variety() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
+from statistics import fmean
 from typing import Any
 
+import krippendorff
+import numpy as np
 import pytest
+from scipy import stats
 from sqlalchemy import Engine
 
+from aggregators.agreement import Level
 from connector.adapters.sql.database import engine
 from connector.replay import replay
 from connector.reports.rows import REPORTS, UnknownProject, projects
@@ -16,6 +22,7 @@ from connector.reports.tables import bucket
 from tests import compare
 from tests.oracle.fold import PlainFold
 from tests.oracle.logs import random_log
+from tests.oracle.state import Project
 from tests.replay.files import wrapped, write_jsonl
 
 
@@ -49,7 +56,8 @@ def rows(reader: Engine, kind: str, project: str | None = None) -> list[dict[str
 
 
 def test_workers_and_tasks_are_the_views(reader: Engine, fold: PlainFold) -> None:
-    compare.assert_view(fold, "worker_quality", rows(reader, "workers"))
+    found = [row for name in projects(reader, None) for row in rows(reader, "workers", name)]
+    compare.assert_view(fold, "worker_quality", found)
     compare.assert_view(fold, "task_labels", rows(reader, "tasks"))
 
 
@@ -70,8 +78,48 @@ def test_a_project_has_its_progress_and_its_calibration(reader: Engine, fold: Pl
     }
 
 
+def test_a_worker_across_projects_is_all_of_the_worker_s_votes(
+    reader: Engine, fold: PlainFold
+) -> None:
+    mine: dict[str, list[Project]] = {}
+    for _, project in sorted(fold.projects.items()):
+        for worker in project.workers:
+            mine.setdefault(worker, []).append(project)
+    found = rows(reader, "workers")
+    assert [r["worker"] for r in found] == sorted(mine)
+    assert any(len(parts) > 1 for parts in mine.values())
+    for row in found:
+        name, parts = row["worker"], mine[row["worker"]]
+        assert json.loads(row["projects"]) == [p.name for p in parts]
+        S = sum(p.S(p.workers[name]) for p in parts)
+        votes = [(p, vote) for p in parts for vote in p.workers[name].votes]
+        a, b = (fmean(p.config.worker_prior[i] for p in parts) for i in (0, 1))
+        belief = stats.beta(S + a, len(votes) - S + b)
+        assert row["votes"] == len(votes)
+        assert row["accuracy"] == pytest.approx(belief.mean(), abs=1e-9)
+        assert row["lower"] == pytest.approx(belief.ppf(0.025), abs=1e-7)
+        assert row["upper"] == pytest.approx(belief.ppf(0.975), abs=1e-7)
+        hits = [
+            p.tasks[v.task].label == v.label for p, v in votes if p.tasks[v.task].status != "open"
+        ]
+        assert row["agreement"] == (pytest.approx(fmean(hits)) if hits else None)
+
+
+def test_alpha_is_that_of_the_krippendorff_package(reader: Engine, fold: PlainFold) -> None:
+    for row in rows(reader, "project"):
+        project = fold.projects[row["project"]]
+        classes = list(project.config.classes)
+        counts = np.zeros((len(project.tasks), len(classes)), dtype=int)
+        for at, task in enumerate(project.tasks.values()):
+            for vote in project.counting_votes(task):
+                counts[at, classes.index(vote.label)] += 1
+        level: Level = "ordinal" if project.config.kind == "ordinal" else "nominal"
+        want = krippendorff.alpha(value_counts=counts, level_of_measurement=level)
+        assert row["alpha"] == pytest.approx(want, abs=1e-9)
+
+
 def test_one_project_s_rows_are_its_own(reader: Engine) -> None:
-    for kind in REPORTS:
+    for kind in REPORTS.keys() - {"workers"}:
         everything = rows(reader, kind)
         for name in projects(reader, None):
             assert rows(reader, kind, name) == [r for r in everything if r["project"] == name]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Executable, Row, select, text
+from sqlalchemy import Connection, Engine, Executable, Row, bindparam, select, text
 
 from connector.domain.rows import DeadRow, ProjectRow
 
@@ -17,7 +17,10 @@ PAGE = 5_000
 
 
 def view(
-    engine: Engine, name: str, project: str | None = None
+    engine: Engine,
+    name: str,
+    project: str | None = None,
+    only: Mapping[str, Sequence[Any]] | None = None,
 ) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
     """A view's columns, and its rows as they are read, ordered by what identifies them.
 
@@ -27,27 +30,36 @@ def view(
         engine: from `database.engine`.
         name: of `views.VIEWS`.
         project: only its rows, where the view has projects.
+        only: for a column, the values that its rows may have.
 
     Raises:
         KeyError: there is no such view.
         DependencyError, ConfigurationError: while reading.
     """
-    return VIEWS[name].columns, _rows(engine, name, VIEWS[name], project)
+    return VIEWS[name].columns, _rows(engine, name, VIEWS[name], project, only or {})
 
 
-def _rows(engine: Engine, name: str, view_: View, project: str | None) -> Iterator[tuple[Any, ...]]:
+def _rows(
+    engine: Engine,
+    name: str,
+    view_: View,
+    project: str | None,
+    only: Mapping[str, Sequence[Any]],
+) -> Iterator[tuple[Any, ...]]:
     form = _form if engine.dialect.name == "postgresql" else '"{}"'.format
     shown = [form(column, view_) for column in view_.columns]
-    narrowed = project is not None and view_.per_project
+    allowed = {column: list(values) for column, values in only.items()}
+    if project is not None and view_.per_project:
+        allowed["project"] = [project]
+    conditions = " AND ".join(f'"{column}" IN :{column}' for column in allowed)
     statement = text(
         f"SELECT {', '.join(shown)} FROM {name}"
-        + (" WHERE project = :project" if narrowed else "")
+        + (f" WHERE {conditions}" if conditions else "")
         + " ORDER BY "
         + ", ".join(f'{name}."{column}"' for column in view_.order)
-    )
-    parameters = {"project": project} if narrowed else {}
+    ).bindparams(*(bindparam(column, expanding=True) for column in allowed))
     with explained(engine.url), engine.connect() as connection:
-        for row in _streamed(connection, statement, parameters):
+        for row in streamed(connection, statement, allowed):
             yield tuple(row)
 
 
@@ -58,8 +70,8 @@ def _form(column: str, view_: View) -> str:
     return f'CAST("{column}" AS text)' if column in view_.json else f'"{column}"'
 
 
-def _streamed(
-    connection: Connection, statement: Executable, parameters: dict[str, Any]
+def streamed(
+    connection: Connection, statement: Executable, parameters: Mapping[str, Any]
 ) -> Iterator[Row[Any]]:
     """Rows a page at a time, however many there are: a million at once would take 1.3 GB."""
     streaming = connection.execution_options(stream_results=True, max_row_buffer=PAGE)
@@ -90,7 +102,7 @@ def dead(engine: Engine, code: str | None = None, since: int | None = None) -> I
     if since is not None:
         statement = statement.where(dead_letters.c.at >= since)
     with explained(engine.url), engine.connect() as connection:
-        for row in _streamed(connection, statement, {}):
+        for row in streamed(connection, statement, {}):
             yield DeadRow._make(row)
 
 
