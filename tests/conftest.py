@@ -32,7 +32,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaService]:
     try:
         service = find_kafka()
     except ServiceUnavailable as reason:
-        _missing(str(reason))
+        missing(str(reason))
     _running(request.config)["Kafka"] = service
     yield service
     service.close()
@@ -44,7 +44,7 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[PostgresService]:
     try:
         service = find_postgres()
     except ServiceUnavailable as reason:
-        _missing(str(reason))
+        missing(str(reason))
     _running(request.config)["PostgreSQL"] = service
     yield service
     service.close()
@@ -79,7 +79,7 @@ def data_dir() -> Path:
     given = os.environ.get("CROWDRESOLVE_TEST_DATA")
     directory = Path(given) if given else REPOSITORY.parent / "shared" / "data"
     if not directory.is_dir():
-        _missing(f"no datasets in {directory}: set CROWDRESOLVE_TEST_DATA")
+        missing(f"no datasets in {directory}: set CROWDRESOLVE_TEST_DATA")
     return directory
 
 
@@ -107,7 +107,7 @@ def _revive(service: KafkaService | PostgresService) -> None:
         service.start()
 
 
-def _missing(what: str) -> NoReturn:
+def missing(what: str) -> NoReturn:
     """Fail where all must be there, skip elsewhere."""
     if os.environ.get("CI") == "true":
         pytest.fail(what, pytrace=False)

@@ -41,7 +41,9 @@ Format = Annotated[
 Out = Annotated[
     str | None, typer.Option("--out", metavar="FILE", help="Where to, instead of the screen.")
 ]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most rows of a table or page.")]
+Limit = Annotated[
+    int, typer.Option("--limit", metavar="N", min=1, help="Most rows of a table or page.")
+]
 
 
 @app.command()
@@ -112,7 +114,8 @@ def _report(
         if chosen == "html":
             with _bytes(out) as file:
                 html.write(file, engine, kind, project, configs, limit)
-            return _written(out)
+            _written(out)
+            return
         report = REPORTS[kind](engine, project)
         if chosen == "table":
             with _console(out) as console:

@@ -11,7 +11,7 @@ from aggregators.quality.case import FLAGS
 from connector.adapters.sql.quality import Share, shares
 from connector.domain.config import ProjectConfig
 from connector.domain.instants import format_instant
-from connector.engine.project import beta_interval
+from connector.engine.history import beta_interval
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

@@ -16,6 +16,8 @@ from .workers import KINDS, PROJECTS, Project, Simulated, simulate
 
 SEEDS = 20
 LOOKS = 5
+ORDINAL_LOOKS = 2
+"""COLA takes its time."""
 WORKERS = 60
 GOLD = 0.1
 """Share of the tasks whose truth is known."""
@@ -37,7 +39,7 @@ def measure_flags(stage: Stage, say: Callable[[str], None], *, quick: bool) -> l
     seeds = 2 if quick else SEEDS
     alarms: list[list[Cell]] = []
     for name, project in PROJECTS.items():
-        for votes in (50, 200, 500):
+        for votes in (50, 200) if project.ordinal else (50, 200, 500):
             say(f"flags: honest, {name}, {votes} votes each")
             ever: Counter[str] = Counter()
             for seed in range(seeds):
@@ -68,7 +70,8 @@ def measure_flags(stage: Stage, say: Callable[[str], None], *, quick: bool) -> l
             alarms,
             [
                 (
-                    f"{seeds} seeds; looked at {LOOKS} times while votes came, {GOLD:.0%} of the"
+                    f"{seeds} seeds; looked at {LOOKS} times while votes came"
+                    f" (ordinal: {ORDINAL_LOOKS}), {GOLD:.0%} of the"
                     " tasks gold, 5% of the tasks misleading. To be at most"
                     f" {100 * LIMIT:g} each: {'MISSED' if missed else 'reached'}."
                 )
@@ -94,8 +97,9 @@ def measure_flags(stage: Stage, say: Callable[[str], None], *, quick: bool) -> l
 def looks(crowd: Simulated, project: Project) -> list[set[str]]:
     """Every flag that each worker ever had."""
     seen: list[set[str]] = [set() for _ in crowd.kind]
-    for look in range(1, LOOKS + 1):
-        for flags, flag in zip(seen, flagged(crowd, project, look / LOOKS), strict=True):
+    times = ORDINAL_LOOKS if project.ordinal else LOOKS
+    for look in range(1, times + 1):
+        for flags, flag in zip(seen, flagged(crowd, project, look / times), strict=True):
             flags.add(flag.flag)
     return seen
 

@@ -61,7 +61,7 @@ def vote_counts(engine: Engine, project: str) -> Iterator[tuple[int, int, int]]:
         DependencyError, ConfigurationError: the database.
     """
     statement = text(
-        "SELECT v.task_id, v.x, COUNT(*) FROM votes v"
+        "SELECT v.task_id, v.x, COUNT(*) AS votes FROM votes v"
         " JOIN workers w ON w.project_id = v.project_id AND w.id = v.worker_id"
         " WHERE v.project_id = (SELECT id FROM projects WHERE name = :project)"
         " AND v.x IS NOT NULL AND NOT w.blocked"
@@ -69,7 +69,7 @@ def vote_counts(engine: Engine, project: str) -> Iterator[tuple[int, int, int]]:
     )
     with explained(engine.url), engine.connect() as connection:
         for row in streamed(connection, statement, {"project": project}):
-            yield row[0], row[1], row[2]
+            yield int(row.task_id), int(row.x), int(row.votes)
 
 
 def gold_records(engine: Engine, project: str) -> list[tuple[float, bool]]:

@@ -10,7 +10,7 @@ MOST = 12
 
 
 class Cell(NamedTuple):
-    """A share of a true class's answers; `shade` is its per cent, `right` whether on the diagonal."""
+    """A share of a true class's answers: `shade` is its per cent, `right` is the diagonal."""
 
     rate: float | None
     shade: int

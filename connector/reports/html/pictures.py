@@ -70,9 +70,7 @@ def history(pictures: Pictures, worker: str, points: Sequence[dict[str, Any]]) -
     return pictures.draw(f"Accuracy of {worker} over time", words, 1.7, paint)
 
 
-def counts(
-    pictures: Pictures, title: str, names: Sequence[str], numbers: Sequence[int]
-) -> Markup:
+def counts(pictures: Pictures, title: str, names: Sequence[str], numbers: Sequence[int]) -> Markup:
     """Bars with their numbers."""
 
     def paint(axes: Axes) -> None:
@@ -107,8 +105,7 @@ def reliability(pictures: Pictures, bins: Sequence[dict[str, Any]], stop: float)
         axes.grid()
 
     words = "; ".join(
-        f"stated {b['stated']:.2f}: {b['right']:.2f} right of {b['tasks']} gold tasks"
-        for b in bins
+        f"stated {b['stated']:.2f}: {b['right']:.2f} right of {b['tasks']} gold tasks" for b in bins
     )
     return pictures.draw("Stated confidence against gold", words, 2.6, paint)
 

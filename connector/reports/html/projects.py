@@ -81,9 +81,7 @@ def reliability_bins(records: Sequence[tuple[float, bool]], b: float) -> list[Ro
     for first in range(0, len(stated), size):
         part = stated[first : first + size]
         n, right = len(part), sum(hit for _, hit in part)
-        lower, upper = (
-            float(betaincinv(right + 0.5, n - right + 0.5, t)) for t in (0.025, 0.975)
-        )
+        lower, upper = (float(betaincinv(right + 0.5, n - right + 0.5, t)) for t in (0.025, 0.975))
         bins.append(
             {
                 "tasks": n,

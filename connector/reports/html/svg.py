@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from html import escape
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -29,7 +29,7 @@ _NAMES = dict(
 WIDTH = 4.6
 """Inches; 331 units of the picture, so that its letters can be read on a telephone."""
 
-_STYLE = {
+_STYLE: Any = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -77,7 +77,7 @@ class Pictures:
             paint(figure.add_subplot())
             out = io.StringIO()
             figure.savefig(out, format="svg", metadata=dict.fromkeys(_METADATA))
-        return Markup(self._own(out.getvalue(), title, description))  # noqa: S704
+        return Markup(self._own(out.getvalue(), title, description))
 
     def _own(self, text: str, title: str, description: str) -> str:
         name = f"picture-{next(self._number)}"

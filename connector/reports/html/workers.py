@@ -92,7 +92,9 @@ def _details(
     )
     found = []
     for name in names:
-        for of in sorted(project_ for project_, worker in past.keys() | confused.keys() if worker == name):
+        for of in sorted(
+            project_ for project_, worker in past.keys() | confused.keys() if worker == name
+        ):
             title = f"{name} in {of}" if len(configs) > 1 else name
             points, cells = past.get((of, name)), confused.get((of, name))
             found.append(
