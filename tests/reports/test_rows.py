@@ -22,7 +22,7 @@ from connector.reports.tables import bucket
 from tests import compare
 from tests.oracle.fold import PlainFold
 from tests.oracle.logs import random_log
-from tests.oracle.state import Project
+from tests.oracle.project import Project
 from tests.replay.files import wrapped, write_jsonl
 
 
