@@ -89,6 +89,13 @@ class TaskGold(_Event, tag="task.gold", kw_only=True, gc=False):
     label: Id | None
 
 
+class WorkerAvailable(_Event, tag="worker.available", kw_only=True, gc=False):
+    """The worker asks for up to `want` tasks."""
+
+    worker: Id
+    want: Positive = 1
+
+
 class WorkerBlocked(_Event, tag="worker.blocked", kw_only=True, gc=False):
     """The worker's votes stop weighing."""
 
@@ -101,6 +108,12 @@ class WorkerUnblocked(_Event, tag="worker.unblocked", kw_only=True, gc=False):
 
     worker: Id
     reason: str | UnsetType = UNSET
+
+
+class TimePassed(msgspec.Struct, tag_field="type", tag="time.passed", kw_only=True, gc=False):
+    """Nothing but a time: lets leases end on a partition where nothing else arrives."""
+
+    at: Instant | UnsetType = UNSET
 
 
 class ProjectDeclared(
@@ -126,8 +139,10 @@ Wire = (
     | TaskAdded
     | TaskWithdrawn
     | TaskGold
+    | WorkerAvailable
     | WorkerBlocked
     | WorkerUnblocked
+    | TimePassed
     | ProjectDeclared
     | ReconciliationPart
     | ReconciliationCompleted
@@ -143,8 +158,10 @@ Event = (
     | TaskAdded
     | TaskWithdrawn
     | TaskGold
+    | WorkerAvailable
     | WorkerBlocked
     | WorkerUnblocked
+    | TimePassed
     | Declared
     | ReconciliationPart
     | ReconciliationCompleted

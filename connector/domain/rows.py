@@ -84,6 +84,9 @@ class TaskRow(NamedTuple):
     record_z: float | None
     record_hit: bool | None
     record_seq: int | None
+    margin: float
+    """How decided it is (`connector.engine.choosing.margin`), so that an index of open tasks can
+    be made without every vote."""
 
 
 class WorkerRow(NamedTuple):
@@ -106,6 +109,8 @@ class WorkerRow(NamedTuple):
     updated_at: int
     run_p: float | None
     """What the adopted run says of the worker."""
+    assigned: int
+    """Tasks that were ever assigned to the worker."""
 
 
 class PairRow(NamedTuple):
@@ -227,6 +232,16 @@ class FlagRow(NamedTuple):
     flag_reason: str | None
 
 
+class LeaseRow(NamedTuple):
+    """A task that a worker holds; the row goes when the lease ends."""
+
+    project_id: int
+    task_id: int
+    worker_id: int
+    lease: str
+    expires_at: int
+
+
 class DeadRow(NamedTuple):
     """A dead letter's origin and reason; its bytes are on the dead-letter topic."""
 
@@ -260,6 +275,9 @@ class Changes:
     pairs: list[PairRow] = field(default_factory=list)
     annotations: list[AnnotationRow] = field(default_factory=list)
     history: list[HistoryRow] = field(default_factory=list)
+    ended_leases: list[LeaseRow] = field(default_factory=list)
+    """Go before `new_leases` come: a pair may be in both."""
+    new_leases: list[LeaseRow] = field(default_factory=list)
     dead: list[DeadRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
     new_parts: list[PartRow] = field(default_factory=list)

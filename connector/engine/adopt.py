@@ -127,7 +127,7 @@ class _Judged:
             self.resolved += 1
             if task.label != was:
                 self._note(task, was)
-        return rows.task_row(p.id, task, p.config.classes, None)
+        return rows.task_row(p.id, task, p.config.kind, p.config.classes, None)
 
     def _note(self, task: Task, was: int) -> None:
         classes = self._turn.project.config.classes

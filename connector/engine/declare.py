@@ -28,6 +28,8 @@ def redeclared(turn: Turn, config: ProjectConfig) -> Outcome:
     turn.begin_wide()
     if config.classes != old.classes:
         p.classes_since = turn.cause.offset
+    if p.desk is not None:
+        p.desk.forget_index()
     if not config.calibrate:
         for id in p.calibration.clear():
             t = p.task_numbered(turn.storage, id)

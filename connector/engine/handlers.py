@@ -7,7 +7,7 @@ from typing import Any
 
 from connector.domain import events
 
-from . import runs, tasks, votes, workers
+from . import assign, runs, tasks, votes, workers
 from .turn import Outcome, Turn
 
 HANDLERS: dict[type, Callable[[Turn, Any], Outcome]] = {
@@ -17,6 +17,7 @@ HANDLERS: dict[type, Callable[[Turn, Any], Outcome]] = {
     events.TaskAdded: tasks.added,
     events.TaskWithdrawn: tasks.withdrawn,
     events.TaskGold: tasks.gold,
+    events.WorkerAvailable: assign.available,
     events.WorkerBlocked: workers.blocked,
     events.WorkerUnblocked: workers.unblocked,
     events.ReconciliationPart: runs.part,

@@ -12,8 +12,10 @@ from connector.domain.ids import quoted
 from connector.domain.instants import format_instant
 from connector.domain.records import Headers, Outgoing, Record
 
+from .leases import Lease
 from .state import Task
 
+ASSIGNED, EXPIRED, NONE = "task.assigned", "assignment.expired", "assignment.none"
 JSON = b"application/json"
 _encode = msgspec.json.Encoder().encode
 
@@ -39,12 +41,16 @@ class Cause(NamedTuple):
     partition: int
     offset: int
 
+    def id(self, sequence: int) -> str:
+        """Of its message with that number."""
+        return f"{self.topic}/{self.partition}/{self.offset}/{sequence}"
+
 
 def cloudevent_headers(kind: str, cause: Cause, sequence: int, source: bytes, time: int) -> Headers:
     """CloudEvents 1.0, binary mode; the id is the same however often the record is applied."""
     return (
         ("ce_specversion", b"1.0"),
-        ("ce_id", f"{cause.topic}/{cause.partition}/{cause.offset}/{sequence}".encode()),
+        ("ce_id", cause.id(sequence).encode()),
         ("ce_type", kind.encode()),
         ("ce_source", source),
         ("ce_time", format_instant(time).encode()),
@@ -75,6 +81,44 @@ def label_message(
         "cause": {"topic": cause.topic, "partition": cause.partition, "offset": cause.offset},
     }
     return f"{quoted(project)}/{quoted(task.name)}".encode(), _encode(value)
+
+
+def assigned_message(lease: Lease, score: float, policy: str) -> tuple[bytes, bytes]:
+    """Key and value of a `task.assigned`. Nothing in it depends on why the task was chosen."""
+    value = {
+        "type": ASSIGNED,
+        "project": lease.project,
+        "task": lease.task,
+        "worker": lease.worker,
+        "lease": lease.id,
+        "expires_at": format_instant(lease.expires_at),
+        "score": score,
+        "policy": policy,
+    }
+    return _worker_key(lease.project, lease.worker), _encode(value)
+
+
+def expired_message(lease: Lease, reason: str) -> tuple[bytes, bytes]:
+    """Key and value of an `assignment.expired`."""
+    value = {
+        "type": EXPIRED,
+        "project": lease.project,
+        "task": lease.task,
+        "worker": lease.worker,
+        "lease": lease.id,
+        "reason": reason,
+    }
+    return _worker_key(lease.project, lease.worker), _encode(value)
+
+
+def none_message(project: str, worker: str, reason: str) -> tuple[bytes, bytes]:
+    """Key and value of an `assignment.none`."""
+    value = {"type": NONE, "project": project, "worker": worker, "reason": reason}
+    return _worker_key(project, worker), _encode(value)
+
+
+def _worker_key(project: str, worker: str) -> bytes:
+    return f"{quoted(project)}/{quoted(worker)}".encode()
 
 
 def dead_letter(record: Record, error: InputError, topic: str, sequence: int) -> Outgoing:

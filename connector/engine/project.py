@@ -28,6 +28,7 @@ from connector.domain.rows import (
 
 from . import rows
 from .calibration import Calibration
+from .desk import Desk
 from .history import beta_interval
 from .staging import Staging
 from .state import FAST_SBIC, Annotation, Memory, Task, Vote, Worker
@@ -85,6 +86,7 @@ class Project:
         self.dirty_pairs: dict[tuple[int, int], bool] = {}
         self.dirty_annotations: dict[str, Annotation] = {}
         self.moved_tasks: dict[int, tuple[Task, int]] = {}
+        self.desk: Desk | None = None
         self.forget()
         self.configure(config)
 
@@ -145,6 +147,7 @@ class Project:
             or self.dirty_pairs
             or self.dirty_annotations
             or self.staging.changed
+            or (self.desk is not None and self.desk.changed)
         )
 
     def mark_moved(self) -> None:
@@ -263,6 +266,19 @@ class Project:
                 present = worker_id in self._tasks_by_id[task_id].votes
                 (ids.add if present else ids.discard)(task_id)
         return sorted(ids)
+
+    def seen_by(self, storage: Storage, worker: Worker) -> set[int]:
+        """Numbers of the tasks that the worker ever voted on or has skipped."""
+        ids = set(storage.seen_task_ids(self.id, worker.id)) if self.stored else set()
+        for task_id, worker_id in self.dirty_pairs:
+            if worker_id == worker.id:
+                task = self._tasks_by_id[task_id]
+                memory = task.memories.get(worker_id)
+                seen = worker_id in task.votes or (
+                    memory is not None and (memory.voted or memory.skipped)
+                )
+                (ids.add if seen else ids.discard)(task_id)
+        return ids
 
     def all_workers(self, storage: Storage) -> Iterator[Worker]:
         """Every worker, in order of first appearance; all stay in memory."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from connector.domain.rows import AnnotationRow, PairRow, TaskRow, WorkerRow
 
+from .choosing import margin
 from .state import Annotation, Memory, Task, Vote, Worker
 
 NOTHING = Memory()
@@ -27,7 +28,11 @@ def unpack(data: bytes | None) -> tuple[float, ...] | None:
 
 
 def task_row(
-    project_id: int, t: Task, classes: Sequence[str], record: tuple[float, bool, int] | None
+    project_id: int,
+    t: Task,
+    kind: str,
+    classes: Sequence[str],
+    record: tuple[float, bool, int] | None,
 ) -> TaskRow:
     """The row of a task; `record` is its calibration record (z, hit, place in order)."""
     z, hit, place = record or (None, None, None)
@@ -56,6 +61,7 @@ def task_row(
             z,
             hit,
             place,
+            margin(kind, t.m, t.mu),
         ),
     )
 
@@ -82,6 +88,7 @@ def worker_row(
             w.mark,
             w.updated_at,
             w.run_p,
+            w.assigned,
         ),
     )
 
@@ -97,6 +104,7 @@ def worker_from(row: WorkerRow) -> Worker:
     w.agreed = row.agreed
     w.mark = row.mark
     w.run_p = row.run_p
+    w.assigned = row.assigned
     w.updated_at = row.updated_at
     w.stored = True
     return w

@@ -13,14 +13,23 @@ from typing import TypeVar
 
 from connector.domain.config import ProjectConfig
 from connector.domain.errors import DeadCode, InputError
-from connector.domain.events import AnnotationSubmitted, Declared, Event
+from connector.domain.events import (
+    AnnotationSubmitted,
+    Declared,
+    Event,
+    TimePassed,
+    WorkerAvailable,
+)
 from connector.domain.records import Cursor, Outgoing, Record, TopicPartition
 from connector.domain.rows import Changes, DeadRow, ProgressRow
 
 from . import rows
+from .assign import TIMED_OUT, give_back
 from .declare import redeclared
+from .desk import Desk
 from .handlers import HANDLERS
 from .history import Milestone, history_rows
+from .leases import Calendar, Lease
 from .messages import Cause, Topics, dead_letter
 from .project import Project
 from .storage import Storage
@@ -74,7 +83,9 @@ class Shard:
         self._dead: list[DeadRow] = []
         self._spilled = False
         self._deferred: list[Changes] | None = None
-        self._turn = Turn(topics, self._outgoing, self._history, self._save_early)
+        self._calendar = Calendar()
+        self._leases_read = progress is None
+        self._turn = Turn(topics, self._outgoing, self._history, self._save_early, self._calendar)
 
     # -- look-ups
 
@@ -83,7 +94,7 @@ class Shard:
         self._elsewhere.clear()
         named: dict[str, tuple[set[str], set[str], set[str]]] = {}
         for e in events:
-            if isinstance(e, InputError):
+            if isinstance(e, InputError | TimePassed):
                 continue
             sets = named.get(e.project)
             if sets is None:
@@ -102,6 +113,24 @@ class Shard:
             project = self._project(storage, name)
             if project is not None:
                 project.prefetch(storage, *sets)
+
+    def reads_much(self, events: Iterable[Event | InputError]) -> bool:
+        """Whether the batch makes an index, or learns what a worker has seen.
+
+        What it reads is of all tasks, so everything that was folded before must be written.
+        """
+        return any(
+            isinstance(e, WorkerAvailable) and not self._serves(e.project, e.worker) for e in events
+        )
+
+    def _serves(self, project: str, worker: str) -> bool:
+        p = self.projects.get(project)
+        return p is not None and p.desk is not None and p.desk.serves(worker)
+
+    @property
+    def next_expiry(self) -> int | None:
+        """When the next open lease of the partition ends (microseconds), as far as is known."""
+        return self._calendar.next
 
     def _project(self, storage: Storage, name: str) -> Project | None:
         found = self.projects.get(name)
@@ -125,12 +154,15 @@ class Shard:
             self.time = record.timestamp
         # Made as a plain tuple is: a named one's constructor is a function of Python's.
         cause = tuple.__new__(Cause, (record.topic, record.partition, record.offset))
+        sequence = 0
+        if self._calendar.heap or not self._leases_read:
+            sequence = self._end_leases(storage, cause)
         try:
             if isinstance(event, InputError):
                 raise event
-            outcome = self._judge(storage, cause, event)
+            outcome = self._judge(storage, cause, event, sequence)
         except InputError as error:
-            self._bury(record, error)
+            self._bury(record, error, sequence)
         else:
             if outcome is APPLIED:
                 self.applied += 1
@@ -139,7 +171,41 @@ class Shard:
             else:
                 self.stale += 1
 
-    def _judge(self, storage: Storage, cause: Cause, event: Event) -> Outcome:
+    def _end_leases(self, storage: Storage, cause: Cause) -> int:
+        """End every lease whose time has come; how many messages that made."""
+        if not self._leases_read:
+            self._read_leases(storage)
+        sequence = 0
+        while (lease := self._calendar.due(self.time)) is not None:
+            project = self.projects[lease.project]
+            self._turn.begin(project, storage, cause, self.time, sequence)
+            give_back(self._turn, [lease], TIMED_OUT)
+            sequence = self._turn.sequence
+        return sequence
+
+    def _read_leases(self, storage: Storage) -> None:
+        self._leases_read = True
+        for held in storage.leases(*self.source):
+            project = self._project(storage, held.project)
+            assert project is not None
+            if project.desk is None:
+                project.desk = Desk()
+            row = held.row
+            lease = Lease(
+                row.lease,
+                row.expires_at,
+                project=held.project,
+                task_id=row.task_id,
+                task=held.task,
+                worker_id=row.worker_id,
+                worker=held.worker,
+            )
+            project.desk.restore(lease, row)
+            self._calendar.add(lease)
+
+    def _judge(self, storage: Storage, cause: Cause, event: Event, sequence: int) -> Outcome:
+        if isinstance(event, TimePassed):
+            return Outcome.APPLIED
         project = self._project(storage, event.project)
         if project is None:
             home = self._elsewhere[event.project]
@@ -159,7 +225,7 @@ class Shard:
                 " declares it, `crowdresolve dead redrive` then sends this again",
             )
         turn = self._turn
-        turn.begin(project, storage, cause, self.time)
+        turn.begin(project, storage, cause, self.time, sequence)
         if isinstance(event, Declared):
             return redeclared(turn, event.config)
         outcome = HANDLERS[type(event)](turn, event)
@@ -176,7 +242,7 @@ class Shard:
         self.projects[name] = project
         del self._elsewhere[name]
 
-    def _bury(self, record: Record, error: InputError) -> None:
+    def _bury(self, record: Record, error: InputError, sequence: int) -> None:
         self.dead += 1
         text = str(error)
         self._dead.append(
@@ -190,7 +256,7 @@ class Shard:
                 -1 if record.value is None else len(record.value),
             )
         )
-        self._outgoing.append(dead_letter(record, error, self.topics.dead, 0))
+        self._outgoing.append(dead_letter(record, error, self.topics.dead, sequence))
 
     # -- what it changed
 
@@ -205,7 +271,7 @@ class Shard:
                 changes.projects.append(p.row())
             records = p.calibration.records
             for t in p.dirty_tasks.values():
-                row = rows.task_row(p.id, t, p.config.classes, records.get(t.id))
+                row = rows.task_row(p.id, t, p.config.kind, p.config.classes, records.get(t.id))
                 (changes.tasks if t.stored else changes.new_tasks).append(row)
                 t.stored = True
             workers = list(p.dirty_workers.values())
@@ -218,6 +284,13 @@ class Shard:
             for a in p.dirty_annotations.values():
                 changes.annotations.append(rows.annotation_row(p.id, a))
             _collect_runs(p, changes)
+            if p.desk is not None:
+                p.desk.catch_up(p.config)
+                for ended, begun in p.desk.collect(p.id):
+                    if ended is not None:
+                        changes.ended_leases.append(ended)
+                    if begun is not None:
+                        changes.new_leases.append(begun)
             p.saved()
         changes.outgoing = self.take_outgoing()
         changes.history = history_rows(_emptied(self._history))

@@ -30,11 +30,13 @@ class Worker(WorkerState):
         agreed: those of them that equal the task's label.
         mark: the last of 1, 2, 5, 10, ... votes that the history has a row for.
         run_p: what the adopted run says of the worker, None where it does not name them.
+        assigned: tasks that were ever assigned to the worker.
         updated_at: microseconds, when S, n or blocked last changed.
     """
 
     __slots__ = (
         "agreed",
+        "assigned",
         "block_reason",
         "blocked",
         "id",
@@ -56,6 +58,7 @@ class Worker(WorkerState):
         self.agreed = 0
         self.mark = 0
         self.run_p: float | None = None
+        self.assigned = 0
         self.updated_at = 0
         self.stored = False
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from connector.domain.rows import (
     AnnotationRow,
     Changes,
+    LeaseRow,
     PairRow,
     ProjectRow,
     RunRow,
@@ -44,6 +45,28 @@ class PartHead(NamedTuple):
     run: str
     part: int
     at: int
+
+
+class BriefRow(NamedTuple):
+    """The few columns of a task that assignment needs."""
+
+    id: int
+    name: str
+    priority: float
+    max_labels: int | None
+    withdrawn: bool
+    status: str
+    votes: int
+    margin: float
+
+
+class HeldRow(NamedTuple):
+    """An open lease, and the names of what it is about."""
+
+    row: LeaseRow
+    project: str
+    task: str
+    worker: str
 
 
 class Storage(Protocol):
@@ -91,6 +114,18 @@ class Storage(Protocol):
 
     def part_bodies(self, project_id: int, run: str) -> Iterator[bytes]:
         """A run's parts in order of their numbers, read one after the other."""
+        ...
+
+    def brief_tasks(self, project_id: int, after: int, limit: int) -> Sequence[BriefRow]:
+        """Up to ``limit`` tasks of a higher number, ascending."""
+        ...
+
+    def seen_task_ids(self, project_id: int, worker_id: int) -> Sequence[int]:
+        """Tasks that the worker ever voted on or has skipped."""
+        ...
+
+    def leases(self, topic: str, partition: int) -> Sequence[HeldRow]:
+        """Open leases of every project that lives on the partition."""
         ...
 
     def save(self, changes: Changes) -> None:

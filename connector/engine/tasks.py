@@ -8,6 +8,7 @@ from connector.domain.config import scaled_prior
 from connector.domain.errors import DeadCode, InputError
 from connector.domain.events import TaskAdded, TaskGold, TaskWithdrawn
 
+from .assign import WITHDRAWN, give_back
 from .state import Task
 from .turn import Outcome, Turn
 from .votes import class_of
@@ -64,6 +65,9 @@ def withdrawn(turn: Turn, e: TaskWithdrawn) -> Outcome:
         return Outcome.DUPLICATE
     task.withdrawn = True
     turn.changed(task)
+    desk = turn.project.desk
+    if desk is not None:
+        give_back(turn, desk.on_task(task.id), WITHDRAWN)
     return Outcome.APPLIED
 
 

@@ -13,7 +13,9 @@ from aggregators.confidence import stated, top, vote_counts
 from aggregators.streaming import cast, set_truth, settle, withdraw
 from connector.domain.records import Outgoing
 
+from .desk import Desk
 from .history import Milestone, mark
+from .leases import Calendar
 from .messages import Cause, Topics, cloudevent_headers, label_message
 from .project import Project
 from .resolve import REOPENED, Standing, judge, stays_open
@@ -41,6 +43,7 @@ class Turn:
     """
 
     __slots__ = (
+        "calendar",
         "cause",
         "history",
         "outgoing",
@@ -64,22 +67,26 @@ class Turn:
         outgoing: list[Outgoing],
         history: list[Milestone],
         save_early: Callable[[Storage], None],
+        calendar: Calendar,
     ) -> None:
         self.topics = topics
         self.outgoing = outgoing
         self.history = history
         self.save_early = save_early
+        self.calendar = calendar
         self.saved_early = False
         self.sequence = 0
 
-    def begin(self, project: Project, storage: Storage, cause: Cause, time: int) -> None:
-        """Turn to the next record."""
+    def begin(
+        self, project: Project, storage: Storage, cause: Cause, time: int, sequence: int = 0
+    ) -> None:
+        """Turn to the next record, which has caused so many messages already."""
         self.project = project
         self.storage = storage
         self.cause = cause
         self.time = time
         self.saved_early = False
-        self.sequence = 0
+        self.sequence = sequence
 
     # -- what comes to be
 
@@ -109,6 +116,13 @@ class Turn:
             a = p.new_annotation(id)
         p.dirty_annotations[id] = a
         return a
+
+    def desk(self) -> Desk:
+        """The project's assignments, from the first on."""
+        p = self.project
+        if p.desk is None:
+            p.desk = Desk()
+        return p.desk
 
     # -- changes
 
@@ -186,7 +200,16 @@ class Turn:
     def changed(self, task: Task) -> None:
         """Mark a task's row."""
         task.updated_at = self.time
-        self.project.dirty_tasks[task.id] = task
+        p = self.project
+        p.dirty_tasks[task.id] = task
+        if p.desk is not None:
+            p.desk.changed_task(task)
+
+    def answered(self, task: Task, worker: Worker) -> None:
+        """A vote or a skip that counts for something: it ends the pair's lease."""
+        desk = self.project.desk
+        if desk is not None:
+            desk.answered(task.id, worker.id)
 
     # -- records that touch many tasks
 

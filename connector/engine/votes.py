@@ -107,6 +107,7 @@ def submitted(turn: Turn, e: AnnotationSubmitted) -> Outcome:
         a = turn.annotation(annotation_id)
         if a.task_id is None:
             a.task_id, a.worker_id = task.id, worker.id
+    turn.answered(task, worker)
     if vote.counts or counted:
         if task.truth is not None or p.calibration.records:
             turn.record_gold(task)
@@ -178,6 +179,7 @@ def _retract_pair(
             if outcome is DUPLICATE and skip and not memory.skipped:
                 p.touch_pair(task, worker.id)
                 memory.skipped = True
+                turn.answered(task, worker)
                 return APPLIED
             if outcome is not APPLIED:
                 return outcome
@@ -186,6 +188,8 @@ def _retract_pair(
     memory = p.memory(task, worker.id)
     _remember(memory, revision, at)
     memory.skipped = memory.skipped or skip
+    if skip:
+        turn.answered(task, worker)
     return APPLIED
 
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from connector.domain.events import WorkerBlocked, WorkerUnblocked
 
+from .assign import BLOCKED, give_back
 from .state import Worker
 from .turn import Outcome, Turn
 
 
 def blocked(turn: Turn, e: WorkerBlocked) -> Outcome:
-    """`worker.blocked`: the votes leave their tasks' m, r, c and n, though not n_j and S_j."""
+    """`worker.blocked`: the votes leave their tasks' m, r, c and n, though not n_j and S_j.
+
+    What the worker holds goes back first.
+    """
     worker = turn.worker(e.worker)
     if worker.blocked:
         return Outcome.DUPLICATE
+    desk = turn.project.desk
+    if desk is not None:
+        give_back(turn, desk.of_worker(worker.id), BLOCKED)
     _weigh(turn, worker, False)
     worker.blocked = True
     worker.block_reason = e.reason if isinstance(e.reason, str) else None

@@ -56,9 +56,9 @@ def first_adopting(events: Sequence[Event | InputError]) -> int | None:
     return next(n for n, e in enumerate(events) if isinstance(e, ADOPTING))
 
 
-def is_wide(events: Iterable[Event | InputError]) -> bool:
+def is_wide(shard: Shard, events: Sequence[Event | InputError]) -> bool:
     """Whether the batch must be folded inside the transaction that writes it."""
-    return not set(WIDE).isdisjoint(map(type, events))
+    return not set(WIDE).isdisjoint(map(type, events)) or shard.reads_much(events)
 
 
 def fold(

@@ -320,7 +320,7 @@ class Consumer:
         records: Sequence[Record],
         events: Sequence[Event | InputError],
     ) -> None:
-        if shard.overfull or is_wide(events):
+        if shard.overfull or is_wide(shard, events):
             self._fold_alone(partition, shard, records, events)
             return
         expected = shard.next_offset

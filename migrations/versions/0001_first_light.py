@@ -48,6 +48,7 @@ def upgrade() -> None:
     tasks()
     workers()
     votes()
+    leases()
     reconciliation()
     for view, select in VIEWS.items():
         op.execute(f"CREATE VIEW {view} AS {translated(select)}")
@@ -162,6 +163,7 @@ def tasks() -> None:
         maybe("record_z", double()),
         maybe("record_hit", sa.Boolean),
         maybe("record_seq"),
+        some("margin", double()),
         sqlite_with_rowid=False,
         postgresql_with={"fillfactor": 75},
     )
@@ -194,6 +196,7 @@ def workers() -> None:
         some("mark"),
         some("updated_at"),
         maybe("run_p", double()),
+        some("assigned"),
         sqlite_with_rowid=False,
         postgresql_with={"fillfactor": 40},
     )
@@ -231,13 +234,13 @@ def votes() -> None:
         maybe("gone_at"),
         sqlite_with_rowid=False,
     )
-    present = sa.text("x IS NOT NULL")
+    seen = sa.text("voted OR skipped")
     op.create_index(
         "votes_by_worker",
         "votes",
         ["project_id", "worker_id"],
-        postgresql_where=present,
-        sqlite_where=present,
+        postgresql_where=seen,
+        sqlite_where=seen,
     )
     op.create_table(
         "annotations",
@@ -249,6 +252,23 @@ def votes() -> None:
         maybe("gone_revision"),
         maybe("gone_at"),
         sqlite_with_rowid=False,
+    )
+
+
+def leases() -> None:
+    op.create_table(
+        "leases",
+        key("project_id"),
+        key("task_id"),
+        key("worker_id"),
+        some("lease", name()),
+        some("expires_at"),
+        sqlite_with_rowid=False,
+        postgresql_with={
+            "autovacuum_vacuum_scale_factor": 0,
+            "autovacuum_vacuum_threshold": 20_000,
+            "autovacuum_vacuum_insert_threshold": -1,
+        },
     )
 
 
@@ -341,9 +361,10 @@ def statistics() -> None:
     """
     for table, columns in {
         "tasks": "name, priority, withdrawn, status, confidence, probabilities, votes, version,"
-        " algorithm, updated_at, id) SELECT i, 't' || i, 0, false, '', 0, '', 0, 0, '', 0, i",
+        " algorithm, updated_at, margin, id)"
+        " SELECT i, 't' || i, 0, false, '', 0, '', 0, 0, '', 0, 0, i",
         "workers": 'name, "S", n, accuracy, lower, upper, blocked, resolved_votes, agreed, mark,'
-        " updated_at, id) SELECT i, 'w' || i, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, i",
+        " updated_at, assigned, id) SELECT i, 'w' || i, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, 0, i",
         "votes": "task_id, worker_id, x, voted, skipped, gone)"
         " SELECT i, i / 10, i % 10, 0, true, false, false",
     }.items():
@@ -394,7 +415,7 @@ VIEWS = {
     "project_progress": """
         SELECT p.name AS project, COALESCE(t.tasks, 0) AS tasks, COALESCE(t.open, 0) AS open,
                COALESCE(t.tasks - t.open, 0) AS resolved, COALESCE(t.ambiguous, 0) AS ambiguous,
-               COALESCE(w.votes, 0) AS votes, p.pairs AS budget_used,
+               COALESCE(w.votes, 0) AS votes, p.pairs + COALESCE(l.leases, 0) AS budget_used,
                CAST(t.billionths AS DOUBLE PRECISION) / 1e9 / NULLIF(t.judged, 0)
                    AS mean_confidence
         FROM projects p
@@ -409,7 +430,10 @@ VIEWS = {
         ) t ON t.project_id = p.id
         LEFT JOIN (
             SELECT project_id, CAST(SUM(n) AS BIGINT) AS votes FROM workers GROUP BY project_id
-        ) w ON w.project_id = p.id""",
+        ) w ON w.project_id = p.id
+        LEFT JOIN (
+            SELECT project_id, COUNT(*) AS leases FROM leases GROUP BY project_id
+        ) l ON l.project_id = p.id""",
     "event_accounting": """
         SELECT topic, "partition", received, applied, duplicates, stale, dead
         FROM partition_progress""",

@@ -18,6 +18,7 @@ from tests import compare
 from tests.oracle.fold import PlainFold, Record
 
 TOPIC, RESOLVED, DEAD = "annotations", "labels.resolved", "annotations.dead"
+ASSIGNED = "tasks.assigned"
 
 
 class Stopwatch:
@@ -39,7 +40,7 @@ class World:
     def __init__(self, partitions: int = 1, store: Store | None = None) -> None:
         self.ticks = itertools.count(1_767_323_045_000_000, 1_000)
         self.broker = MemoryBroker(clock=lambda: next(self.ticks))
-        for name in (TOPIC, RESOLVED, DEAD):
+        for name in (TOPIC, RESOLVED, ASSIGNED, DEAD):
             self.broker.create_topic(name, partitions if name == TOPIC else 1, 64 * 2**20)
         self.store = store or MemoryStore()
         self.clock = Stopwatch()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from threading import Lock
 from typing import Any
 
@@ -23,6 +24,7 @@ from connector.domain.rows import (
     DeadRow,
     FlagRow,
     HistoryRow,
+    LeaseRow,
     PairRow,
     PartRow,
     ProgressRow,
@@ -31,7 +33,7 @@ from connector.domain.rows import (
     TaskRow,
     WorkerRow,
 )
-from connector.engine.storage import PartHead, RecordRow, TaskPage
+from connector.engine.storage import BriefRow, HeldRow, PartHead, RecordRow, TaskPage
 
 from . import views
 from .tables import Tables, found, merged
@@ -107,6 +109,7 @@ class MemoryStore:
             PairRow: [row for of_task in kept.pairs.values() for row in of_task.values()],
             AnnotationRow: kept.annotations.values(),
             HistoryRow: kept.history.values(),
+            LeaseRow: [row for row in kept.leases.values() if row is not None],
             DeadRow: kept.dead.values(),
             RunRow: kept.runs.values(),
             PartRow: [row for of_run in kept.parts.values() for row in of_run.values()],
@@ -206,6 +209,39 @@ class MemoryTransaction:
             return self.changed.parts[key]
         return self._kept.parts.get(key, {})
 
+    def brief_tasks(self, project_id: int, after: int, limit: int) -> Sequence[BriefRow]:
+        rows: list[BriefRow] = []
+        for id_ in count(after + 1):
+            row = self._task(project_id, id_)
+            if row is None or len(rows) == limit:
+                return rows
+            brief = (row.priority, row.max_labels, row.withdrawn, row.status, row.votes, row.margin)
+            rows.append(BriefRow(id_, row.name, *brief))
+        raise AssertionError
+
+    def _task(self, project_id: int, id_: int) -> TaskRow | None:
+        key = (project_id, id_)
+        return self.changed.tasks.get(key) or self._kept.tasks.get(key)
+
+    def seen_task_ids(self, project_id: int, worker_id: int) -> Sequence[int]:
+        seen = merged((project_id, worker_id), self.changed.seen, self._kept.seen)
+        return [task_id for task_id, has in seen.items() if has]
+
+    def leases(self, topic: str, partition: int) -> Sequence[HeldRow]:
+        names = {
+            row.id: row.name
+            for row in {**self._kept.projects, **self.changed.projects}.values()
+            if (row.topic, row.partition) == (topic, partition)
+        }
+        held: list[HeldRow] = []
+        for lease in {**self._kept.leases, **self.changed.leases}.values():
+            if lease is not None and lease.project_id in names:
+                task = self._task(lease.project_id, lease.task_id)
+                (worker,) = self.workers_numbered(lease.project_id, [lease.worker_id])
+                assert task is not None
+                held.append(HeldRow(lease, names[lease.project_id], task.name, worker.name))
+        return held
+
     def advance(self, expected: int, following: int) -> None:
         self._hook("advance")
         row = self.changed.progress.get(self._partition, self._found)
@@ -250,6 +286,12 @@ class MemoryTransaction:
             self.changed.annotations[note.project_id, note.annotation_id] = note
         for point in changes.history:
             self.changed.history[point[:3]] = point
+        for lease in changes.ended_leases:
+            _must(self._held(lease), "is not there", lease)
+            self.changed.leases[lease[:3]] = None
+        for lease in changes.new_leases:
+            _must(not self._held(lease), "is there already", lease)
+            self.changed.leases[lease[:3]] = lease
         for dead in changes.dead:
             self.changed.dead[dead[:3]] = dead._replace(message=storable(dead.message))
         self._put_runs(changes)
@@ -314,6 +356,11 @@ class MemoryTransaction:
 
     def _has(self, table: str, key: tuple[int, ...]) -> bool:
         return key in getattr(self.changed, table) or key in getattr(self._kept, table)
+
+    def _held(self, lease: LeaseRow) -> bool:
+        key = lease[:3]
+        kept = self._kept.leases.get(key)
+        return self.changed.leases.get(key, kept) is not None
 
     def _has_pair(self, pair: PairRow) -> bool:
         task = (pair.project_id, pair.task_id)

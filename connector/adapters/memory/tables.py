@@ -13,6 +13,7 @@ from connector.domain.rows import (
     DeadRow,
     FlagRow,
     HistoryRow,
+    LeaseRow,
     PairRow,
     PartRow,
     ProgressRow,
@@ -48,10 +49,14 @@ class Tables:
         """Of a task, by worker."""
         self.present: dict[Numbered, dict[int, bool]] = {}
         """Of a worker, by task: whether there is a present vote."""
+        self.seen: dict[Numbered, dict[int, bool]] = {}
+        """Of a worker, by task: whether they ever voted on it or have skipped it."""
         self.recorded: dict[int, dict[int, bool]] = {}
         """Of a project, the tasks that have or had a calibration record."""
         self.annotations: dict[Named, AnnotationRow] = {}
         self.history: dict[tuple[int, int, int], HistoryRow] = {}
+        self.leases: dict[tuple[int, int, int], LeaseRow | None] = {}
+        """None: it has ended."""
         self.dead: dict[tuple[str, int, int], DeadRow] = {}
         self.runs: dict[Named, RunRow] = {}
         self.parts: dict[Named, dict[int, PartRow]] = {}
@@ -78,6 +83,8 @@ class Tables:
         self.pairs.setdefault((row.project_id, row.task_id), {})[row.worker_id] = row
         of_worker = self.present.setdefault((row.project_id, row.worker_id), {})
         of_worker[row.task_id] = row.x is not None
+        seen = self.seen.setdefault((row.project_id, row.worker_id), {})
+        seen[row.task_id] = row.voted or row.skipped
 
     def absorb(self, changed: Tables) -> None:
         """Take over what a transaction has changed."""
@@ -88,9 +95,12 @@ class Tables:
                     mine.setdefault(key, {}).update(rows)
             else:
                 mine.update(theirs)
+        for key, lease in changed.leases.items():
+            if lease is None:
+                del self.leases[key]
 
 
-_NESTED = frozenset({"pairs", "present", "recorded"})
+_NESTED = frozenset({"pairs", "present", "seen", "recorded"})
 
 
 def found(

@@ -122,6 +122,10 @@ def _project_progress(tables: Tables) -> Values:
     votes: dict[int, int] = {}
     for worker in tables.workers.values():
         votes[worker.project_id] = votes.get(worker.project_id, 0) + worker.n
+    leases: dict[int, int] = {}
+    for lease in tables.leases.values():
+        if lease is not None:
+            leases[lease.project_id] = leases.get(lease.project_id, 0) + 1
     for project in tables.projects.values():
         mine = tasks.get(project.id, [])
         still_open = sum(task.status == "open" for task in mine)
@@ -134,7 +138,7 @@ def _project_progress(tables: Tables) -> Values:
             len(mine) - still_open,
             sum(task.status == "ambiguous" for task in mine),
             votes.get(project.id, 0),
-            project.pairs,
+            project.pairs + leases.get(project.id, 0),
             sum(stated) / 1e9 / len(stated) if stated else None,
         )
 

@@ -77,9 +77,15 @@ class Batch:
     def __init__(self, partition: TopicPartition, counters: ProgressRow) -> None:
         self.partition = partition
         self.counters = counters
+        self.deletes: list[tuple[Table, Sequence[Values]]] = []
         self.inserts: list[tuple[Table, Sequence[Values]]] = []
         self.updates: list[tuple[Table, Sequence[Values]]] = []
         self.upserts: list[tuple[Table, Sequence[Values]]] = []
+
+    def delete(self, table: Table, keys: Sequence[Values]) -> None:
+        """Rows that the table has, by their keys; they go before any come."""
+        if keys:
+            self.deletes.append((table, keys))
 
     def insert(self, table: Table, rows: Sequence[Values]) -> None:
         """Rows that the table does not have."""
@@ -100,7 +106,7 @@ class Batch:
 def expect(changed: int, expected: int, table: Table) -> None:
     """A changed row that is not there would be lost in silence: it is a bug, so it crashes."""
     if changed != expected:
-        raise LookupError(f"{table.name}: {expected} rows to replace, {changed} found")
+        raise LookupError(f"{table.name}: {expected} rows to replace or end, {changed} found")
 
 
 COUNTERS = (

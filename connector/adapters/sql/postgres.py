@@ -124,6 +124,10 @@ class Postgres(Dialect):
 
     def write(self, connection: Any, batch: Batch) -> None:
         self._inserted += sum(len(rows) for _, rows in batch.inserts)
+        for table, keys in batch.deletes:
+            expect(
+                self.execute(connection, _delete(table), _columns(table, keys)), len(keys), table
+            )
         many = [(table, rows) for table, rows in batch.inserts if len(rows) > _FEW]
         for table, rows in many:
             _copy(connection, table, rows)
@@ -173,6 +177,15 @@ def _arrays(table: Table, rows: Any) -> list[bytes]:
     ]
 
 
+def _columns(table: Table, keys: Any) -> list[bytes]:
+    """Arrays of the columns of the table's key."""
+    kinds = dict(zip(statements.columns(table), _types(table), strict=True))
+    return [
+        array(kinds[name], column)
+        for name, column in zip(statements.key(table), zip(*keys, strict=True), strict=True)
+    ]
+
+
 @cache
 def _types(table: Table) -> list[str]:
     return statements.types(table)
@@ -192,6 +205,18 @@ def _insert(table: Table) -> str:
 @cache
 def _upsert(table: Table) -> str:
     return f"{_insert(table)} {statements.on_conflict(table)}"
+
+
+@cache
+def _delete(table: Table) -> str:
+    kinds = dict(zip(statements.columns(table), _types(table), strict=True))
+    key = statements.key(table)
+    arrays = ", ".join(f"%s::{kinds[column]}[]" for column in key)
+    same = " AND ".join(f"old.{column} = gone.{column}" for column in key)
+    return (
+        f"DELETE FROM {table.name} old USING unnest({arrays}) AS gone ({', '.join(key)})"
+        f" WHERE {same}"
+    )
 
 
 @cache

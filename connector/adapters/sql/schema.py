@@ -35,6 +35,7 @@ from connector.domain.rows import (
     DeadRow,
     FlagRow,
     HistoryRow,
+    LeaseRow,
     PairRow,
     PartRow,
     ProgressRow,
@@ -170,6 +171,7 @@ tasks = Table(
     _maybe("record_z", _double),
     _maybe("record_hit", _bool),
     _maybe("record_seq", _big),
+    _some("margin", _double),
     Index("tasks_by_name", "project_id", "name", unique=True),
     # The few tasks with a calibration record, least recently updated first.
     Index(
@@ -201,6 +203,7 @@ workers = Table(
     _some("mark", _big),
     _some("updated_at", _big),
     _maybe("run_p", _double),
+    _some("assigned", _big),
     Index("workers_by_name", "project_id", "name", unique=True),
     sqlite_with_rowid=False,
     postgresql_with={"fillfactor": 40},
@@ -224,13 +227,13 @@ votes = Table(
     _some("gone", _bool),
     _maybe("gone_revision", _big),
     _maybe("gone_at", _big),
-    # A worker's tasks, when the worker is blocked.
+    # A worker's tasks, when the worker is blocked or asks for another.
     Index(
         "votes_by_worker",
         "project_id",
         "worker_id",
-        postgresql_where=text("x IS NOT NULL"),
-        sqlite_where=text("x IS NOT NULL"),
+        postgresql_where=text("voted OR skipped"),
+        sqlite_where=text("voted OR skipped"),
     ),
     sqlite_with_rowid=False,
 )
@@ -259,6 +262,23 @@ history = Table(
     _some("lower", _double),
     _some("upper", _double),
     sqlite_with_rowid=False,
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    _key("project_id", _big),
+    _key("task_id", _big),
+    _key("worker_id", _big),
+    _some("lease", _name),
+    _some("expires_at", _big),
+    sqlite_with_rowid=False,
+    # Like the outbox: every row goes soon.
+    postgresql_with={
+        "autovacuum_vacuum_scale_factor": 0,
+        "autovacuum_vacuum_threshold": 20_000,
+        "autovacuum_vacuum_insert_threshold": -1,
+    },
 )
 
 outbox = Table(
@@ -395,6 +415,7 @@ KEPT: dict[type, Table] = {
     PairRow: votes,
     AnnotationRow: annotation_ids,
     HistoryRow: history,
+    LeaseRow: leases,
     DeadRow: dead_letters,
     PartRow: run_parts,
     RunRow: runs,

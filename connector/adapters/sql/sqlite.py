@@ -71,6 +71,9 @@ class Sqlite(Dialect):
 
     def write(self, connection: Any, batch: Batch) -> None:
         connection.execute(_COUNTERS, counter_values(batch.counters, batch.partition))
+        for table, keys in batch.deletes:
+            cursor = connection.executemany(_delete(table), keys)
+            expect(cursor.rowcount, len(keys), table)
         for table, rows in batch.inserts:
             connection.executemany(_insert(table), rows)
         for table, rows in batch.upserts:
@@ -92,6 +95,12 @@ def _insert(table: Table) -> str:
 @cache
 def _upsert(table: Table) -> str:
     return f"{_insert(table)} {statements.on_conflict(table)}"
+
+
+@cache
+def _delete(table: Table) -> str:
+    same = " AND ".join(f"{column} = ?" for column in statements.key(table))
+    return f"DELETE FROM {table.name} WHERE {same}"
 
 
 @cache

@@ -13,13 +13,14 @@ from connector.domain.records import Cursor, TopicPartition
 from connector.domain.rows import (
     AnnotationRow,
     Changes,
+    LeaseRow,
     PairRow,
     ProjectRow,
     RunRow,
     TaskRow,
     WorkerRow,
 )
-from connector.engine.storage import PartHead, RecordRow, TaskPage
+from connector.engine.storage import BriefRow, HeldRow, PartHead, RecordRow, TaskPage
 
 from . import schema, statements
 from .dialect import Batch, Dialect
@@ -113,6 +114,23 @@ class SqlTransaction:
                 )
             yield body
 
+    def brief_tasks(self, project_id: int, after: int, limit: int) -> Sequence[BriefRow]:
+        with explained(self._dialect.address):
+            values = (project_id, after, limit)
+            rows = self._dialect.fetch(self._connection, self._sql.brief_tasks, values)
+        return list(map(BriefRow._make, rows))
+
+    def seen_task_ids(self, project_id: int, worker_id: int) -> Sequence[int]:
+        with explained(self._dialect.address):
+            values = (project_id, worker_id)
+            rows = self._dialect.fetch(self._connection, self._sql.seen_task_ids, values)
+        return [row[0] for row in rows]
+
+    def leases(self, topic: str, partition: int) -> Sequence[HeldRow]:
+        with explained(self._dialect.address):
+            rows = self._dialect.fetch(self._connection, self._sql.leases, (topic, partition))
+        return [HeldRow(LeaseRow._make(row[:5]), *row[5:]) for row in rows]
+
     def advance(self, expected: int, following: int) -> None:
         topic, partition = self._partition
         try:
@@ -152,6 +170,8 @@ class SqlTransaction:
         batch.update(schema.votes, changes.pairs)
         batch.upsert(schema.annotation_ids, changes.annotations)
         batch.insert(schema.history, changes.history)
+        batch.delete(schema.leases, [row[:3] for row in changes.ended_leases])
+        batch.insert(schema.leases, changes.new_leases)
         batch.insert(
             schema.dead_letters,
             [row._replace(message=storable(row.message)) for row in changes.dead],
@@ -226,7 +246,23 @@ class _Lookups:
         p = dialect.parameter
         self.task_ids = (
             f"SELECT task_id FROM votes WHERE project_id = {p} AND worker_id = {p}"
-            " AND x IS NOT NULL ORDER BY task_id"
+            " AND (voted OR skipped) AND x IS NOT NULL ORDER BY task_id"
+        )
+        self.seen_task_ids = (
+            f"SELECT task_id FROM votes WHERE project_id = {p} AND worker_id = {p}"
+            " AND (voted OR skipped)"
+        )
+        self.brief_tasks = (
+            "SELECT id, name, priority, max_labels, withdrawn, status, votes, margin FROM tasks"
+            f" WHERE project_id = {p} AND id > {p} ORDER BY id LIMIT {p}"
+        )
+        held = ", ".join(f"l.{column}" for column in statements.columns(schema.leases))
+        self.leases = (
+            f"SELECT {held}, p.name, t.name, w.name FROM projects p"
+            " JOIN leases l ON l.project_id = p.id"
+            " JOIN tasks t ON t.project_id = l.project_id AND t.id = l.task_id"
+            " JOIN workers w ON w.project_id = l.project_id AND w.id = l.worker_id"
+            f' WHERE p.topic = {p} AND p."partition" = {p}'
         )
         self.records = (
             f"SELECT id, record_z, record_hit, record_seq FROM tasks WHERE project_id = {p}"

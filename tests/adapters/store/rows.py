@@ -13,6 +13,7 @@ from connector.domain.records import Outgoing, TopicPartition
 from connector.domain.rows import (
     AnnotationRow,
     Changes,
+    LeaseRow,
     PairRow,
     ProgressRow,
     ProjectRow,
@@ -110,6 +111,7 @@ def task(id_: int, name: str | None = None, **fields: Any) -> TaskRow:
         record_z=None,
         record_hit=None,
         record_seq=None,
+        margin=0.0,
     )
     return row._replace(**fields)
 
@@ -131,6 +133,7 @@ def worker(id_: int, name: str | None = None, **fields: Any) -> WorkerRow:
         mark=0,
         updated_at=0,
         run_p=None,
+        assigned=0,
     )
     return row._replace(**fields)
 
@@ -164,6 +167,11 @@ def no_vote(task_id: int, worker_id: int, **fields: Any) -> PairRow:
 
 def annotation(id_: str, **fields: Any) -> AnnotationRow:
     row = AnnotationRow(PROJECT, id_, 1, 1, False, None, None)
+    return row._replace(**fields)
+
+
+def lease(task_id: int, worker_id: int, **fields: Any) -> LeaseRow:
+    row = LeaseRow(PROJECT, task_id, worker_id, f"annotations/0/{task_id}/{worker_id}", 1_000)
     return row._replace(**fields)
 
 
