@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from tests.oracle.assign import Choices
 
 _64 = 2**64
 
@@ -61,20 +64,23 @@ class PlainChooser:
             return nearest([t for t in tasks if self.score(t) <= best + 1e-9])
 
         def fits(task: PlainTask) -> bool:
-            if task.standing == "ambiguous":
-                return expert and not task.leases
             full = task.limit is not None and task.votes + task.leases >= task.limit
             hard = self.skilled_after is not None and task.votes >= self.skilled_after
             return not full and (skilled or not hard or task.standing != "open")
 
-        fit = [t for t in self.tasks.values() if not t.withdrawn and fits(t)]
-        unseen = [t for t in fit if (t.id, worker) not in self.seen]
-        if adjudicable := [t for t in unseen if t.standing == "ambiguous"]:
-            task = lowest(adjudicable)
+        def is_unseen(task: PlainTask) -> bool:
+            return (task.id, worker) not in self.seen
+
+        there = [t for t in self.tasks.values() if not t.withdrawn]
+        adjudicable = [t for t in there if expert and t.standing == "ambiguous" and not t.leases]
+        if unseen := list(filter(is_unseen, adjudicable)):
+            task = lowest(unseen)
             return task.id, self.score(task)
+        fit = list(filter(fits, there))
+        unseen = list(filter(is_unseen, fit))
         ordinary = [t for t in unseen if t.standing == "open"]
         if not ordinary:
-            some = any(t.standing in ("open", "ambiguous") for t in fit)
+            some = adjudicable or any(t.standing == "open" for t in fit)
             return "all_seen" if some else "no_open_task"
         task = lowest(ordinary)
         score = self.score(task)
@@ -85,8 +91,27 @@ class PlainChooser:
         gold = [t for t in unseen if t.standing == "gold"]
         if (probe or draw < self.gold_rate) and gold:
             return nearest(gold).id, score
-        decided = [t for t in unseen if t.standing in ("open", "resolved")]
+        decided = [t for t in unseen if t.standing != "gold"]
         if probe and decided:
             most = max(t.margin for t in decided)
             return nearest([t for t in decided if t.margin >= most - 1e-9]).id, score
         return task.id, score
+
+
+def _seed(project: str) -> int:
+    return int.from_bytes(blake2b(project.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def _worker(project: str, worker: int) -> int:
+    return scatter(scatter(_seed(project)) + worker * GOLDEN)
+
+
+CHOICES = Choices(
+    tie=lambda project, task, worker: (
+        (scatter(_seed(project) + task * GOLDEN) - _worker(project, worker)) % _64
+    ),
+    is_gold_turn=lambda project, worker, k, rate: (
+        scatter(_worker(project, worker) + k * GOLDEN) < rate * _64
+    ),
+)
+"""For the plain fold: what the product makes of what the documents leave open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from connector.engine.messages import Topics
 from connector.engine.shard import Shard
 from connector.pipeline.batch import decoded, process
 from tests import compare
+from tests.engine.plain_chooser import CHOICES
+from tests.oracle import fold as oracle
 from tests.oracle.fold import PlainFold
 from tests.oracle.logs import random_log
 from tests.pipeline.folding import records_of, sent
@@ -27,10 +30,8 @@ class NothingStored:
         raise AssertionError(f"{name} was asked of a storage that has nothing")
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_any_log_gives_the_messages_of_the_plain_fold(seed: int) -> None:
-    log = random_log(seed, 400)
-    fold = PlainFold()
+def assert_as_the_plain_fold(log: Sequence[oracle.Record], fold: PlainFold) -> None:
+    """Record by record."""
     shard = Shard(TopicPartition("annotations", 0), None, Topics())
     for plain, record in zip(log, records_of(log), strict=True):
         want = fold.feed(plain)
@@ -48,10 +49,21 @@ def test_any_log_gives_the_messages_of_the_plain_fold(seed: int) -> None:
         assert getattr(progress, name) == row[name], name
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_any_log_gives_the_messages_of_the_plain_fold(seed: int) -> None:
+    assert_as_the_plain_fold(random_log(seed, 400), PlainFold())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_crowd_that_asks_is_answered_as_by_the_plain_fold(seed: int) -> None:
+    log = random_log(seed, 400, assignments=0.2 + 0.6 * (seed % 2), choices=CHOICES)
+    assert_as_the_plain_fold(log, PlainFold(choices=CHOICES))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_any_log_with_runs_gives_the_messages_of_the_plain_fold(seed: int) -> None:
-    log = random_log(seed, 300, runs=0.04)
-    fold, store = PlainFold(), MemoryStore()
+    log = random_log(seed, 300, runs=0.04, assignments=0.3 * (seed % 2), choices=CHOICES)
+    fold, store = PlainFold(choices=CHOICES), MemoryStore()
     shard = Shard(TopicPartition("annotations", 0), None, Topics())
     for plain, record in zip(log, records_of(log), strict=True):
         want = fold.feed(plain)

@@ -23,6 +23,7 @@ from connector.domain.rows import (
     DeadRow,
     FlagRow,
     HistoryRow,
+    LeaseRow,
     PairRow,
     PartRow,
     ProgressRow,
@@ -32,6 +33,7 @@ from connector.domain.rows import (
     WorkerRow,
 )
 from tests import compare
+from tests.engine.plain_chooser import CHOICES
 from tests.oracle.fold import PlainFold
 from tests.oracle.logs import random_log
 
@@ -45,6 +47,7 @@ KINDS = (
     PairRow,
     AnnotationRow,
     HistoryRow,
+    LeaseRow,
     DeadRow,
     PartRow,
     RunRow,
@@ -99,17 +102,27 @@ def test_batches_restarts_and_evictions_leave_no_trace(seed: int) -> None:
     assert in_memory(log, largest=60, restarts=0.3, held=0, seed=seed) == whole
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_an_index_made_lately_or_anew_gives_the_same_tasks(seed: int) -> None:
+    log = random_log(seed, 500, partitions=1 + seed % 2, assignments=0.5, choices=CHOICES)
+    whole = in_memory(log, largest=10_000, restarts=0.0)
+    assert sum(m.topic == "tasks.assigned" for m in whole[1]) > 50
+    assert in_memory(log, largest=1, restarts=0.0) == whole
+    assert in_memory(log, largest=20, restarts=1.0, seed=seed) == whole
+    assert in_memory(log, largest=60, restarts=0.3, held=0, seed=seed) == whole
+
+
 @pytest.mark.parametrize("seed", [11, 12])
 def test_a_database_keeps_what_memory_keeps(seed: int, database_url: str) -> None:
-    log = random_log(seed, 300, runs=0.04)
+    log = random_log(seed, 300, runs=0.04, assignments=0.3, choices=CHOICES)
     want = in_memory(log, largest=10_000, restarts=0.0)
     assert in_database(database_url, log, largest=40, restarts=0.3, held=0, seed=seed) == want
 
 
 @pytest.mark.parametrize("seed", [21, 22, 23])
 def test_views_equal_the_plain_fold_on_every_database(seed: int, database_url: str) -> None:
-    log = random_log(seed, 300, partitions=2, runs=0.04)
-    fold = PlainFold()
+    log = random_log(seed, 300, partitions=2, runs=0.04, assignments=0.3, choices=CHOICES)
+    fold = PlainFold(choices=CHOICES)
     for record in log:
         fold.feed(record)
     engine = database.engine(database_url)
@@ -122,7 +135,7 @@ def test_views_equal_the_plain_fold_on_every_database(seed: int, database_url: s
 
     try:
         messages = folded(store, records_of(log), seed=seed, restarts=0.1)
-        for topic in ("labels.resolved", "annotations.dead"):
+        for topic in ("labels.resolved", "tasks.assigned", "annotations.dead"):
             compare.assert_messages(fold, topic, sent(messages, topic))
         compare.assert_views(fold, view)
     finally:

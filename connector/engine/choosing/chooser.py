@@ -215,20 +215,21 @@ class Chooser:
             return _NOWHERE
         rules, standing = self.rules, facts.standing
         leases = self._leases.get(task, 0)
-        if standing is Standing.AMBIGUOUS:
-            # Its labels are all in; one expert at a time may add one.
-            if leases:
-                return _NOWHERE
-            rank = _rank(facts.priority, rules.score(facts, 0))
-            return (-1, -1, -1, -1, -1, key_of(rank, rules.task_hash(task), task))
-        if facts.limit is not None and facts.votes + leases >= facts.limit:
-            return _NOWHERE
+        room = facts.limit is None or facts.votes + leases < facts.limit
         hash_ = rules.task_hash(task)
+        decided = -1
+        if rules.probes and room:
+            decided = key_of(_rank(0.0, -facts.margin), hash_, task)
+        if standing is Standing.AMBIGUOUS:
+            # Its labels are in, as a rule; one expert at a time may add one.
+            key = -1
+            if not leases:
+                key = key_of(_rank(facts.priority, rules.score(facts, 0)), hash_, task)
+            return (-1, -1, decided, -1, -1, key)
+        if not room:
+            return _NOWHERE
         if standing is Standing.GOLD:
             return (-1, -1, -1, -1, key_of(0, hash_, task), -1)
-        decided = -1
-        if rules.probes:
-            decided = key_of(_rank(0.0, -facts.margin), hash_, task)
         if standing is Standing.RESOLVED:
             return (-1, -1, decided, -1, -1, -1)
         key = key_of(_rank(facts.priority, rules.score(facts, leases)), hash_, task)

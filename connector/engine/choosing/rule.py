@@ -29,7 +29,7 @@ class Standing(IntEnum):
     RESOLVED = 1
     """Resolved and neither gold nor ambiguous: only for probes."""
     AMBIGUOUS = 2
-    """For experts."""
+    """For experts, and for probes."""
     GOLD = 3
 
 
