@@ -7,7 +7,7 @@ how they were batched, on what happened to be in memory, or on any clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -114,11 +114,13 @@ class Shard:
             if project is not None:
                 project.prefetch(storage, *sets)
 
-    def reads_much(self, events: Iterable[Event | InputError]) -> bool:
+    def reads_much(self, events: Sequence[Event | InputError]) -> bool:
         """Whether the batch makes an index, or learns what a worker has seen.
 
         What it reads is of all tasks, so everything that was folded before must be written.
         """
+        if WorkerAvailable not in set(map(type, events)):
+            return False
         return any(
             isinstance(e, WorkerAvailable) and not self._serves(e.project, e.worker) for e in events
         )
@@ -232,6 +234,9 @@ class Shard:
         if turn.project is not project:
             # A run was adopted: the records that follow read what has come of it.
             self.projects[project.name] = turn.project
+            if project.desk is not None:
+                project.desk.forget_index()
+                turn.project.desk = project.desk
             self._save_early(storage)
         return outcome
 

@@ -9,7 +9,7 @@ from connector.domain.records import Record, TopicPartition
 from connector.domain.rows import AnnotationRow, Changes, ProjectRow, RunRow, WorkerRow
 from connector.engine.messages import Topics
 from connector.engine.shard import Shard
-from connector.engine.storage import PartHead, RecordRow, TaskPage
+from connector.engine.storage import BriefRow, HeldRow, PartHead, RecordRow, TaskPage
 from connector.pipeline.batch import decoded
 
 BATCH = 1000
@@ -40,6 +40,15 @@ class Nothing:
         return ()
 
     def annotations(self, project_id: int, ids: Collection[str]) -> Sequence[AnnotationRow]:
+        return ()
+
+    def brief_tasks(self, project_id: int, after: int, limit: int) -> Sequence[BriefRow]:
+        return ()
+
+    def seen_task_ids(self, project_id: int, worker_id: int) -> Sequence[int]:
+        return ()
+
+    def leases(self, topic: str, partition: int) -> Sequence[HeldRow]:
         return ()
 
     def calibration_records(self, project_id: int) -> Sequence[RecordRow]:

@@ -16,6 +16,7 @@ from connector.adapters.kafka.topics import (
 )
 from connector.domain.decode import STRUCTURED, TYPES
 from connector.domain.errors import DeadCode
+from connector.engine import assign, choosing, messages
 from connector.engine.messages import Topics
 
 from . import inbound, outbound, words
@@ -38,7 +39,8 @@ NAMES = TopicNames()
 
 DESCRIPTION = """\
 CrowdResolve reads annotation events of a labelling platform from one Kafka topic and answers on
-others: which label each task has by now, with which confidence, and which records it could not use.
+others: which label each task has by now, with which confidence, who should label what next, and
+which records it could not use.
 
 The names of topics are settings; those here are the defaults. On a topic, a record's partition
 counts: all records of a project must be on one (the key is the project and the producer's
@@ -47,9 +49,6 @@ partitioner is murmur2, as Kafka's own is).
 The schemas say what JSON Schema can say. Beyond that: ids are measured in bytes, numbers are
 finite, `1.0` is no integer, of a repeated key the last counts, unknown fields are ignored, whatever
 they hold. A field that may be left out may not therefore be null.
-
-Keys and events that only concern assignments are checked and kept; they act from
-a later release on.
 """
 
 
@@ -121,10 +120,10 @@ def _channels() -> dict[str, Any]:
         NAMES.assigned: (
             "Who should label what next",
             (
-                "Reserved: the topic is made, and nothing is sent to it by this release. Name:"
-                " `--topic-assigned`."
+                "Answers to `worker.available`, and leases that end without an answer. Read it with"
+                " `isolation.level=read_committed`. Name: `--topic-assigned`."
             ),
-            [],
+            [*outbound.ASSIGNMENTS],
         ),
         NAMES.dead: (
             "Records that could not be used, and why",
@@ -176,6 +175,12 @@ def _operations() -> dict[str, Any]:
             "title": "Tell the label of a task",
             "summary": "At most one message for each task and record; with `exactly_once`, the"
             " default, in a Kafka transaction.",
+        },
+        "sendAssignments": {
+            "action": "send",
+            "channel": {"$ref": f"#/channels/{NAMES.assigned}"},
+            "title": "Tell a worker what to label next",
+            "summary": "In the same Kafka transaction as all else that the record caused.",
         },
         "sendDeadLetters": {
             "action": "send",
@@ -300,29 +305,15 @@ def _envelopes() -> dict[str, Schema]:
 
 def _messages_out() -> dict[str, Any]:
     labels = {
-        kind: {
-            "name": kind,
-            "title": title,
-            "summary": summary,
-            "contentType": "application/json",
-            "headers": outbound.headers(kind),
-            "payload": ref(kind),
-            "bindings": {
-                "kafka": {
-                    "key": {
-                        "type": "string",
-                        "description": "Project and task; `%` and `/` inside a name are `%25` and"
-                        " `%2F`.",
-                        "pattern": "^[^/]+/[^/]+$",
-                    },
-                    "bindingVersion": "0.5.0",
-                }
-            },
-            "examples": [_label_example(kind)],
-        }
-        for kind, (title, summary) in outbound.LABELS.items()
+        kind: _event_out(kind, said, "task", _label_example(kind))
+        for kind, said in outbound.LABELS.items()
     }
-    return labels | {
+    assignments = {
+        kind: _event_out(kind, said, "worker", _assignment_example(kind))
+        for kind, said in outbound.ASSIGNMENTS.items()
+    }
+    events = labels | assignments
+    return events | {
         DEAD: {
             "name": DEAD,
             "title": "A record that could not be used",
@@ -359,19 +350,69 @@ def _messages_out() -> dict[str, Any]:
     }
 
 
+def _event_out(
+    kind: str, said: tuple[str, str], keyed_by: str, example: dict[str, Any]
+) -> dict[str, Any]:
+    title, summary = said
+    return {
+        "name": kind,
+        "title": title,
+        "summary": summary,
+        "contentType": "application/json",
+        "headers": outbound.headers(kind),
+        "payload": ref(kind),
+        "bindings": {
+            "kafka": {
+                "key": {
+                    "type": "string",
+                    "description": f"Project and {keyed_by}; `%` and `/` inside a name are `%25`"
+                    " and `%2F`.",
+                    "pattern": "^[^/]+/[^/]+$",
+                },
+                "bindingVersion": "0.5.0",
+            }
+        },
+        "examples": [example],
+    }
+
+
+def _headers_example(kind: str, offset: int) -> dict[str, str]:
+    return {
+        "ce_specversion": "1.0",
+        "ce_id": f"{NAMES.annotations}/0/{offset}/0",
+        "ce_type": kind,
+        "ce_source": Topics().source.decode(),
+        "ce_time": "2026-01-02T03:04:05.000000Z",
+        "content-type": "application/json",
+    }
+
+
+def _assignment_example(kind: str) -> dict[str, Any]:
+    offset = 4720 + list(outbound.ASSIGNMENTS).index(kind)
+    lease = {"task": "t18", "worker": "w3", "lease": f"{NAMES.annotations}/0/4720/0"}
+    own: dict[str, dict[str, Any]] = {
+        messages.ASSIGNED: lease
+        | {
+            "expires_at": "2026-01-02T03:34:05.000000Z",
+            "score": 0.61,
+            "policy": "uncertainty",
+        },
+        messages.EXPIRED: lease | {"reason": assign.TIMED_OUT},
+        messages.NONE: {"worker": "w3", "reason": choosing.ALL_SEEN},
+    }
+    return {
+        "name": kind,
+        "headers": _headers_example(kind, offset),
+        "payload": {"type": kind, "project": "rte"} | own[kind],
+    }
+
+
 def _label_example(kind: str) -> dict[str, Any]:
     status, version = outbound.STATUSES[kind][0], 1 + list(outbound.STATUSES).index(kind)
     offset = 4710 + version
     return {
         "name": kind,
-        "headers": {
-            "ce_specversion": "1.0",
-            "ce_id": f"{NAMES.annotations}/0/{offset}/0",
-            "ce_type": kind,
-            "ce_source": Topics().source.decode(),
-            "ce_time": "2026-01-02T03:04:05.000000Z",
-            "content-type": "application/json",
-        },
+        "headers": _headers_example(kind, offset),
         "payload": {
             "type": kind,
             "project": "rte",

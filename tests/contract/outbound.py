@@ -10,7 +10,7 @@ from connector.adapters.kafka import letters
 from connector.domain import errors
 from connector.domain.config import MAX_CLASSES
 from connector.domain.errors import DeadCode
-from connector.engine import resolve, state
+from connector.engine import assign, choosing, messages, resolve, state
 
 from .inbound import DATE, TIME, Schema, ref
 
@@ -47,6 +47,39 @@ LABELS: dict[str, tuple[str, str]] = {
     ),
 }
 
+ASSIGNMENTS: dict[str, tuple[str, str]] = {
+    messages.ASSIGNED: (
+        "A worker gets a task",
+        (
+            "They hold it until they answer, skip, or `expires_at` passes. Nothing in it tells a"
+            " gold task or a probe from any other."
+        ),
+    ),
+    messages.EXPIRED: (
+        "A worker holds a task no more",
+        (
+            "Without an answer: others may get it, and so may they. An answer ends a lease in"
+            " silence; one that comes late still counts."
+        ),
+    ),
+    messages.NONE: ("A worker who asked gets no task", "And why."),
+}
+"""Kinds of messages on `tasks.assigned`."""
+
+ENDS: dict[str, str] = {
+    assign.TIMED_OUT: "its time has passed",
+    assign.WITHDRAWN: "the task was withdrawn",
+    assign.BLOCKED: "the worker was blocked",
+}
+REFUSALS: dict[str, str] = {
+    assign.PROJECT_CLOSED: "the project is closed",
+    assign.BLOCKED: "the worker is blocked",
+    assign.BUDGET: "pairs that ever voted and open leases have used up the budget",
+    choosing.NO_OPEN_TASK: "there is no open task that such a worker could get",
+    choosing.ALL_SEEN: "the worker has answered, skipped or holds all that there are",
+}
+"""In the order in which they are looked for: the first that holds is told."""
+
 CLOUDEVENT_HEADERS: Schema = {
     "title": "CloudEvents 1.0 in binary mode",
     "type": "object",
@@ -82,7 +115,7 @@ _DIGEST: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 
 def schemas() -> dict[str, Schema]:
-    """By name; those of the label messages by their kind."""
+    """By name; those of the messages on `labels.resolved` and `tasks.assigned` by their kind."""
     return {
         "CloudEventHeaders": CLOUDEVENT_HEADERS,
         "Cause": {
@@ -96,6 +129,7 @@ def schemas() -> dict[str, Schema]:
             },
         },
         **{kind: _label(kind, statuses) for kind, statuses in STATUSES.items()},
+        **{kind: _assignment(kind) for kind in ASSIGNMENTS},
         "DeadCode": {
             "title": "Why a record could not be used",
             "description": "\n".join(f"- `{c}`: {m}" for c, m in code_meanings().items()),
@@ -107,7 +141,7 @@ def schemas() -> dict[str, Schema]:
 
 
 def headers(kind: str) -> Schema:
-    """Of a label message."""
+    """Of a message that is a CloudEvent."""
     return {
         "type": "object",
         "properties": {"ce_type": {"const": kind}},
@@ -179,6 +213,56 @@ def _label(kind: str, statuses: tuple[str, ...]) -> Schema:
         "type": "object",
         "required": list(properties),
         "properties": properties,
+    }
+
+
+def _assignment(kind: str) -> Schema:
+    title, summary = ASSIGNMENTS[kind]
+    text: Schema = {"type": "string"}
+    leased: Schema = {
+        "task": text,
+        "worker": text,
+        "lease": {
+            "description": "Its name: the `ce_id` of its `task.assigned`.",
+            "type": "string",
+        },
+    }
+    own: dict[str, Schema] = {
+        messages.ASSIGNED: leased
+        | {
+            "expires_at": {
+                "description": "By the time of the partition, which is that of its records.",
+                "type": "string",
+                "format": "date-time",
+                "pattern": f"^[0-9]{{4}}-{DATE}T{TIME}Z$",
+            },
+            "score": {
+                "description": "The lowest was chosen. `uncertainty`: the gap between the two best"
+                " log-weights (ordinal: minus the expected absolute loss), more with open leases;"
+                " `uniform`: votes and open leases.",
+                "type": "number",
+                "format": "double",
+            },
+            "policy": {"type": "string", "enum": ["uncertainty", "uniform"]},
+        },
+        messages.EXPIRED: leased | {"reason": _one_of(ENDS)},
+        messages.NONE: {"worker": text, "reason": _one_of(REFUSALS)},
+    }
+    properties: Schema = {"type": {"const": kind}, "project": text} | own[kind]
+    return {
+        "title": title,
+        "description": f"{summary} Later releases may add fields.",
+        "type": "object",
+        "required": list(properties),
+        "properties": properties,
+    }
+
+
+def _one_of(meanings: dict[str, str]) -> Schema:
+    return {
+        "description": "\n".join(f"- `{name}`: {said}" for name, said in meanings.items()),
+        "type": "string",
+        "enum": list(meanings),
     }
 
 

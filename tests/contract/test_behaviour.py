@@ -64,7 +64,8 @@ def schema_says(value: bytes, headers: Headers) -> tuple[str, str | None]:
 
 
 def sent(seed: int, **options: Any) -> Iterator[tuple[bytes, Headers]]:
-    for record in logs.random_log(seed, 600, redeclare=0.1, cloudevents=0.2, runs=0.1, **options):
+    options = {"redeclare": 0.1, "cloudevents": 0.2, "assignments": 0.1, "runs": 0.1} | options
+    for record in logs.random_log(seed, 600, **options):
         if record.value is not None:
             yield record.value, record.headers
 
@@ -196,6 +197,20 @@ def check_label(message: Outgoing) -> str:
     return f"{value['type']} {value['status']}"
 
 
+def check_assignment(message: Outgoing) -> str:
+    value, headers = json.loads(message.value or b""), text_of(message.headers)
+    place = f"components/messages/{value['type']}"
+    assert wrong(f"{place}/payload", value) is None, value
+    assert wrong(f"{place}/headers", headers) is None, headers
+    assert message.key is not None
+    assert wrong(f"{place}/bindings/kafka/key", message.key.decode()) is None, message.key
+    schema = published()["components"]["schemas"][value["type"]]
+    assert set(value) == set(schema["properties"]), "a field that the contract does not name"
+    if value["type"] == "task.assigned":
+        assert value["lease"] == headers["ce_id"]
+    return f"{value['type']} {value.get('reason') or value['policy']}"
+
+
 def check_letter(message: Outgoing) -> str:
     schema = published()["components"]["schemas"]["DeadLetterHeaders"]
     known, own = set(schema["properties"]), len(message.headers) - len(schema["required"])
@@ -214,16 +229,24 @@ def check_letter(message: Outgoing) -> str:
 def test_whatever_is_sent_is_valid() -> None:
     seen: Counter[str] = Counter()
     for seed in range(40):
-        log = logs.random_log(seed, 300, partitions=1 + seed % 2, workers=12, runs=0.03)
+        log = logs.random_log(
+            seed, 300, partitions=1 + seed % 2, workers=12, runs=0.03, assignments=0.4 * (seed % 2)
+        )
         for message in folded(MemoryStore(), records_of(log), seed=seed):
             if message.topic == Topics().resolved:
                 seen[check_label(message)] += 1
+            elif message.topic == Topics().assigned:
+                seen[check_assignment(message)] += 1
             else:
                 assert message.topic == Topics().dead
                 seen[check_letter(message)] += 1
     schemas = published()["components"]["schemas"]
     kinds = published()["channels"][NAMES.resolved]["messages"]
     possible = {f"{k} {s}" for k in kinds for s in schemas[k]["properties"]["status"]["enum"]}
+    for kind in published()["channels"][NAMES.assigned]["messages"]:
+        properties = schemas[kind]["properties"]
+        told = properties["policy" if kind == "task.assigned" else "reason"]["enum"]
+        possible |= {f"{kind} {why}" for why in told}
     assert set(seen) == possible | set(map(str, DeadCode))
 
 

@@ -80,7 +80,7 @@ def test_what_the_sdk_writes_is_valid_by_the_contract(tag: str, fields: dict[str
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_a_log_holds_can_come_through_the_sdk(seed: int) -> None:
     seen: Counter[str] = Counter()
-    for record in random_log(seed, 400, cloudevents=0, bad=0.2, runs=0.1):
+    for record in random_log(seed, 400, cloudevents=0, bad=0.2, runs=0.1, assignments=0.2):
         try:
             fields = json.loads(record.value or b"")
             tag = fields.pop("type")

@@ -31,6 +31,7 @@ FIELDS: dict[str, str] = {
     "prior": "Of this task: a weight above 0 for each class, in the order of `classes`; scaled to"
     " sum 1.",
     "priority": "Higher comes first.",
+    "want": "How many tasks at most.",
     "TaskAdded.max_labels": "Of this task, in place of the project's `resolve.max_labels`.",
     "kind": "`ordinal`: the order of `classes` has a meaning; `binary`: exactly two of them.",
     "classes": "All distinct, ordered for `ordinal`. Later declarations may add some.",
@@ -101,8 +102,10 @@ TITLES: dict[str, str] = {
     "task.added": "A task, before its first label",
     "task.withdrawn": "A task gets no more assignments",
     "task.gold": "The truth of a task is known",
+    "worker.available": "A worker asks for tasks",
     "worker.blocked": "A worker's votes stop weighing",
     "worker.unblocked": "A worker's votes weigh again",
+    "time.passed": "Nothing but a time",
     "project.declared": "A project and all of its configuration",
     "reconciliation.part": "A part of what a run found",
     "reconciliation.completed": "A run has come to its end",
@@ -119,8 +122,12 @@ SUMMARIES: dict[str, str] = {
     "task.added": "Again: changes the fields that it states, and undoes a withdrawal.",
     "task.withdrawn": "Votes on it still count.",
     "task.gold": "Workers are scored on it. `label` null: the truth is no longer known.",
+    "worker.available": "Answered by up to `want` messages `task.assigned`, or by one"
+    " `assignment.none`.",
     "worker.blocked": "In every task of the project; they are kept, with the weight they have.",
     "worker.unblocked": "As they did before.",
+    "time.passed": "Lets leases end. The service itself sends it to a partition that is quiet while"
+    " leases are due.",
     "project.declared": "Comes before everything else of the project, on the partition where the"
     " project shall live. What it omits is the default; declared again, the new values hold from"
     " there on.",
@@ -149,8 +156,13 @@ EXAMPLES: dict[str, list[Fields]] = {
         {"project": "rte", "task": "t19", "label": "1"},
         {"project": "rte", "task": "t19", "label": None},
     ],
+    "worker.available": [
+        {"project": "rte", "worker": "w3", "want": 2},
+        {"project": "rte", "worker": "w3"},
+    ],
     "worker.blocked": [{"project": "rte", "worker": "w9", "reason": "spam"}],
     "worker.unblocked": [{"project": "rte", "worker": "w9"}],
+    "time.passed": [{}, {"at": "2026-01-02T03:04:05Z"}],
     "project.declared": [
         {"project": "rte", "kind": "binary", "classes": ["0", "1"]}
         | {"resolve": {"confidence": 0.95}},

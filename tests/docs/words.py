@@ -7,7 +7,11 @@ from collections.abc import Mapping
 TOPICS: Mapping[str, tuple[str, str, str]] = {
     "annotations": ("in", "the project", "the events; the log that everything can be rebuilt from"),
     "resolved": ("out", "project/task", "`label.resolved`, `label.revised`, `label.reopened`"),
-    "assigned": ("out", "project/worker", "assignments; nothing yet in this release"),
+    "assigned": (
+        "out",
+        "project/worker",
+        "`task.assigned`, `assignment.expired`, `assignment.none`",
+    ),
     "dead": ("out", "as it came", "records that could not be used, as they came, and why"),
 }
 """By the field of `TopicNames`: direction, key, what it holds."""
@@ -77,7 +81,7 @@ VIEWS: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "resolved": "all that are not open",
             "ambiguous": "",
             "votes": "present ones, blocked workers' included",
-            "budget_used": "pairs (task, worker) that ever had a vote",
+            "budget_used": "pairs (task, worker) that ever had a vote, and open leases",
             "mean_confidence": "over the tasks with a counting vote or gold, to nine digits",
         },
     ),
@@ -147,13 +151,12 @@ VIEWS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 }
 """Of each view: what a row is, and each column's meaning where its name does not say it."""
 
-LATER = "kept for the release that assigns tasks"
 
 PROJECT_KEYS: Mapping[str, tuple[str, str]] = {
     "project.name": ('"sentiment"', "the key of its events"),
     "project.kind": ('"binary"', "binary | categorical | ordinal"),
     "project.classes": ('["negative", "positive"]', "2 to 1,000; in order for ordinal"),
-    "project.closed": ("", f"true: no more assignments, votes still count ({LATER})"),
+    "project.closed": ("", "true: no more assignments, votes still count"),
     "model.worker_prior": ("", "Beta(alpha, beta) of a worker's accuracy"),
     "model.class_prior": ("[0.5, 0.5]", "optional, one number a class; uniform without it"),
     "resolve.confidence": ("", "a label resolves at this stated probability ..."),
@@ -166,14 +169,14 @@ PROJECT_KEYS: Mapping[str, tuple[str, str]] = {
         "0.8",
         "below it a resolved task is open again; at most confidence",
     ),
-    "assign.policy": ("", f"uncertainty | uniform ({LATER}, as all below but experts)"),
+    "assign.policy": ("", "uncertainty | uniform"),
     "assign.probes": ("", '"auto", a number of first tasks, or 0'),
     "assign.lease_seconds": ("", "how long an assignment holds"),
     "assign.gold_rate": ("", "share of assignments that are gold tasks"),
     "assign.budget": ("10000", "optional: pairs (task, worker) at most"),
     "assign.skilled_after": ("4", "optional: from so many votes on only skilled workers"),
     "assign.skilled_accuracy": ("", "their lower bound"),
-    "assign.experts": ("", "workers whose votes settle ambiguous tasks"),
+    "assign.experts": ("", "they get ambiguous tasks first, and settle them"),
     "quality.block_spammers_after": ("", "a run blocks spammers with so many votes; 0: never"),
     "reconcile.algorithm": ("", "auto | sorted_sbic | cola | dawid_skene"),
     "reconcile.max_flip_fraction": ("", "a run that flips more labels waits for a person"),
