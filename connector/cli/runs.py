@@ -83,10 +83,10 @@ def _explain(run: dict[str, Any]) -> None:
         table.add_column(column, justify="right" if column == "confidence" else "left")
     for change in changes[:10]:
         table.add_row(
-            Text(str(change.get("name", change.get("task")))),
-            Text(str(change.get("was"))),
-            Text(str(change.get("now"))),
-            Text(f"{change.get('confidence', 0.0):.4f}"),
+            Text(change["task"]),
+            Text(change["from"]),
+            Text(change["to"] or ""),
+            Text(f"{change['confidence']:.4f}"),
         )
     console.print(f"The {len(changes[:10])} most certain of its {run['changed']} changes:")
     console.print(table)

@@ -58,7 +58,7 @@ class World:
             new, self.applied = self.log[self.applied :], len(self.log)
             if new:
                 store = open_store(self.engine.url.render_as_string(hide_password=False))
-                folded(store, records_of(new))
+                folded(store, records_of(new), largest=500)
                 store.close()
 
     def job(self, name: str = "one", watch: Any = None, **options: Any) -> Job:
