@@ -186,7 +186,10 @@ class Project:
         workers: Collection[str],
         annotations: Collection[str],
     ) -> None:
-        """Bring in what a batch names, in a few look-ups; notes what does not exist."""
+        """Bring in what a batch names, in a few look-ups; notes what does not exist.
+
+        Nothing is looked up where every task, or worker, is in memory: it could only be new.
+        """
         self._absent.clear()
         if annotations := [a for a in annotations if a not in self._annotations]:
             if self.stored:
@@ -194,11 +197,11 @@ class Project:
                     self._annotations[row.annotation_id] = rows.annotation_from(row)
             self._absent.update(("a", a) for a in annotations if a not in self._annotations)
         if names := [t for t in tasks if t not in self._tasks]:
-            if self.stored:
+            if self.stored and len(self._tasks) < self.task_count:
                 self._adopt(storage, storage.tasks_named(self.id, names))
             self._absent.update(("t", t) for t in names if t not in self._tasks)
         if names := [w for w in workers if w not in self._workers]:
-            if self.stored:
+            if self.stored and len(self._workers) < self.worker_count:
                 self._take_workers(storage.workers_named(self.id, names))
             self._absent.update(("w", w) for w in names if w not in self._workers)
         if ids := {

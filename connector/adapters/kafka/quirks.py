@@ -130,6 +130,14 @@ def prepare(consumer: KafkaConsumer, budget: Budget) -> None:
         return taken if budget.left > 0 else room  # the caller stops where there is no room left
 
     fetcher._append = append_within_budget
+    send_fetches = fetcher.send_fetches
+
+    def send_fetches_where_due() -> Any:
+        # It hands the work to the I/O thread and waits for it, though nothing is to be fetched
+        # while what came last has not been read to its end: a millisecond for each poll.
+        return send_fetches() if fetcher._fetchable_partitions() else []
+
+    fetcher.send_fetches = send_fetches_where_due
 
 
 def heartbeats_refused(consumer: KafkaConsumer) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -49,7 +50,7 @@ class SqlTransaction:
         self._known = known
         self.trimmed = trimmed
         self.advanced = False
-        self._sql = _Lookups(dialect)
+        self._sql = _lookups(dialect)
 
     def project(self, name: str) -> ProjectRow | None:
         rows = self._fetch(ProjectRow, self._sql.project, name)
@@ -311,6 +312,9 @@ class _Lookups:
         ]
         self.drop_classes = f"DELETE FROM classes WHERE project_id = {p}"
 
+
+_lookups = cache(_Lookups)
+"""Of each dialect once: a transaction is made for every batch, and its statements are the same."""
 
 _pack = msgspec.msgpack.Encoder().encode
 
