@@ -416,3 +416,18 @@ def test_what_a_run_says_of_workers_and_clusters_is_shown(make: Make) -> None:
     want |= {"started_at": "2026-01-01T00:00:00.000000Z", "finished_at": None}
     assert {k: run[k] for k in want} == want
     assert run["adopted_at"].startswith("2026-01-02T03")
+
+
+def test_the_most_extreme_bases_leave_every_number_finite(make: Make) -> None:
+    scene = voted(make(kind="categorical", classes=["0", "1", "2"]))
+    extreme = {"a": [1e9, -1e9, 0.0], "b": [-1e9, -1e9, -1e9], "c": [0.0, 0.0, 1e9]}
+    scene.run("r", extreme, {"u": 0.0, "v": 1.0})
+    scene.send("annotation.retracted", task="a", worker="u")
+    scene.vote("b", "w", "2")
+    scene.send("worker.blocked", worker="v")
+    scene.send("task.gold", task="c", label="0")
+    scene.send("project.declared", **scene.declared | {"classes": ["2", "1", "0", "3"]})
+    for task in "abc":
+        assert sum(probabilities(scene, task)) == pytest.approx(1)
+    assert all(0 <= row.S <= row.n for row in scene.store.table(WorkerRow))
+    assert scene.dead() == []

@@ -15,7 +15,7 @@ import pytest
 from connector.adapters.memory.store import MemoryStore
 from connector.adapters.sql import database, migrate, queries
 from connector.adapters.sql.store import open_store
-from connector.domain.records import Outgoing
+from connector.domain.records import Outgoing, Record
 from connector.domain.rows import (
     AnnotationRow,
     ClusterRow,
@@ -138,6 +138,45 @@ def test_views_equal_the_plain_fold_on_every_database(seed: int, database_url: s
         for topic in ("labels.resolved", "tasks.assigned", "annotations.dead"):
             compare.assert_messages(fold, topic, sent(messages, topic))
         compare.assert_views(fold, view)
+    finally:
+        store.close()
+        engine.dispose()
+
+
+def test_whatever_text_a_run_brings_every_database_shows_it(database_url: str) -> None:
+    deep = "[" * 300 + "]" * 300
+    free = '{"a":"\\u0000\\ud800","b":' + deep + ',"votes":true,"bound":1e308,"tasks":-1}'
+    head = '"project":"p","run":"r\\u0001"'
+    failed = '"upto":2,"parts":0,"error":"\\ud800 \\u0000"'
+    worker = '{"worker":"w","p":0.5,"flag":"\\u0000","flag_reason":"x"}'
+    values = [
+        '{"type":"project.declared","project":"p","kind":"binary","classes":["0","1"]}',
+        '{"type":"annotation.submitted","project":"p","task":"t","worker":"w","label":"1"}',
+        '{"type":"reconciliation.part",' + head + ',"part":0,"workers":[' + worker + "]}",
+        '{"type":"reconciliation.part",' + head + ',"part":1,"workers":['
+        '{"worker":"w","p":0.5,"flag":"\\ud800","flag_reason":null}]}',
+        '{"type":"reconciliation.completed",' + head + ',"upto":2,"parts":1,"algorithm":"x",'
+        '"version":"\\u0000","summary":' + free + ',"parameters":' + free + "}",
+        '{"type":"reconciliation.completed","project":"p","run":"f",' + failed + "}",
+    ]
+    records = [
+        Record("annotations", 0, n, n * 1000, None, value.encode())
+        for n, value in enumerate(values)
+    ]
+    engine = database.engine(database_url)
+    migrate.ensure(engine)
+    store = open_store(database_url)
+    memory = MemoryStore()
+    try:
+        folded(memory, records)
+        folded(store, records)
+        for name in ("reconciliation_runs", "worker_quality", "event_accounting"):
+            columns, found = queries.view(engine, name)
+            rows = [dict(zip(columns, row, strict=True)) for row in found]
+            assert rows == memory.view(name)
+        (row,) = memory.view("event_accounting")
+        assert (row["applied"], row["dead"]) == (5, 1)
+        assert [r["status"] for r in memory.view("reconciliation_runs")] == ["failed", "adopted"]
     finally:
         store.close()
         engine.dispose()
