@@ -50,9 +50,8 @@ class Service:
         self.heard: Counter[str] = Counter()
 
     def answer(self, event: bytes) -> list[bytes]:
+        decode(event)  # it is an event of the contract
         e: dict[str, Any] = json.loads(event)
-        if e["type"] != "worker.available":
-            decode(event)  # it is an event of the contract
         self.heard[e["type"]] += 1
         if e["type"] != "worker.available":
             return []
