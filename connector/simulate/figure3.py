@@ -71,7 +71,7 @@ class Timing(NamedTuple):
         choosing_s: of the choices alone.
         estimating_s: of the method alone.
         keeping_s: of all else: answers, and keeping the order that the choices are made by.
-        run_ratio: run_s to majority's in the same round.
+        run_ratio: run_s to that of a run with majority right before it.
         ratio_without_choice: likewise, of run_s less choosing_s.
     """
 
@@ -87,29 +87,33 @@ class Timing(NamedTuple):
 
 
 def figure3(plan: Plan, progress: Progress = silent) -> list[Timing]:
-    """Time every method on the same crowds, one after the other in this process."""
+    """Time every method on the same crowds in this process, each beside majority."""
     total = len(plan.labels_per_task) * plan.runs * len(plan.algorithms)
     done = 0
     _warm(plan)
     found = []
     for R in plan.labels_per_task:
-        rounds: list[dict[str, Sampled]] = []
+        pairs: dict[str, list[tuple[Sampled, Sampled]]] = {name: [] for name in plan.algorithms}
         for run in range(plan.runs):
             seed = plan.seed + run
             crowd = draw(plan.setting, R, plan.arrival, seed)
-            times = {}
             for name in plan.algorithms:
-                times[name] = sample(crowd, plan.setting, name, 0, plan.between_fits(name), seed)
+                # Majority right before each: what else the machine does changes by the minute.
+                yardstick = sample(crowd, plan.setting, YARDSTICK, 0, 1, seed)
+                own = (
+                    yardstick
+                    if name == YARDSTICK
+                    else sample(crowd, plan.setting, name, 0, plan.between_fits(name), seed)
+                )
+                pairs[name].append((own, yardstick))
                 done += 1
                 progress(done, total)
-            rounds.append(times)
-        found += [_timing(plan, name, R, rounds) for name in plan.algorithms]
+        found += [_timing(plan, name, R, pairs[name]) for name in plan.algorithms]
     return found
 
 
-def _timing(plan: Plan, name: str, R: int, rounds: list[dict[str, Sampled]]) -> Timing:
-    own = [r[name] for r in rounds]
-    against = [(r[name], r[YARDSTICK]) for r in rounds]
+def _timing(plan: Plan, name: str, R: int, against: list[tuple[Sampled, Sampled]]) -> Timing:
+    own = [a for a, _ in against]
     return Timing(
         name,
         R,

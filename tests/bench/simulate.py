@@ -118,7 +118,7 @@ def times_table(timings: list[figure3.Timing], plan: figure3.Plan) -> Table:
     ]
     worst = max(t.run_ratio for t in timings if t.algorithm == "fast_sbic")
     how = (
-        f"Medians of {plan.runs} runs, methods side by side. The rest is asking the crowd and"
+        f"Medians of {plan.runs} runs, each beside one with majority. The rest is asking the crowd and"
         " keeping the tasks in order for the next choice."
     )
     aim = (
