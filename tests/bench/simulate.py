@@ -118,8 +118,8 @@ def times_table(timings: list[figure3.Timing], plan: figure3.Plan) -> Table:
     ]
     worst = max(t.run_ratio for t in timings if t.algorithm == "fast_sbic")
     how = (
-        f"Medians of {plan.runs} runs, each beside one with majority. The rest is asking the crowd and"
-        " keeping the tasks in order for the next choice."
+        f"Medians of {plan.runs} runs, each beside one with majority. The rest is asking the crowd"
+        " and keeping the tasks in order for the next choice."
     )
     aim = (
         f"Run with Fast SBIC / with majority, to be at most {RATIO_AIM}: {worst:.2f}"
