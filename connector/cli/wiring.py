@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
 from connector.adapters.clock import SystemClock
+from connector.domain.records import TopicPartition
 from connector.engine.messages import Topics
 from connector.pipeline.consumer import Consumer, Options
+from connector.pipeline.timekeeper import Timekeeper
 from connector.ports import Sink, Source, Store
 from connector.settings import Settings
 
@@ -75,6 +78,7 @@ def build_consumer(
         DependencyError: the database cannot be reached; Kafka is reached for in `consumer.run`.
     """
     from connector.adapters.kafka.source import KafkaSource
+    from connector.adapters.kafka.telling import TimeTeller
 
     client = client or kafka_client(settings)
     store = open_database(settings.database) if store is None else store
@@ -86,16 +90,21 @@ def build_consumer(
         group_instance_id=settings.instance if stable_instance else None,
         batch_size=settings.batch_size,
     )
-    parts = assemble(settings, store, source, sink_maker(settings, client))
+    parts = assemble(settings, store, source, sink_maker(settings, client), TimeTeller(client).send)
     return parts
 
 
 def assemble(
-    settings: Settings, store: Store, source: Source, make_sink: Callable[[], Sink]
+    settings: Settings,
+    store: Store,
+    source: Source,
+    make_sink: Callable[[], Sink],
+    tell_time: Callable[[TopicPartition], None] | None = None,
 ) -> Parts:
     """The service on any source, sink and store; the demo has others.
 
-    The source must call `consumer.on_revoke` as `connector.ports` says.
+    The source must call `consumer.on_revoke` as `connector.ports` says. `tell_time` sends
+    `time.passed` to a partition; without it leases wait for other records.
     """
     clock = SystemClock()
     intake = Intake(source, clock, settings.batch_size, settings.batch_wait_ms / 1000)
@@ -118,6 +127,9 @@ def assemble(
             held=settings.cache_objects,
         ),
         progress.note,
+        None
+        if tell_time is None
+        else Timekeeper(tell_time, lambda: time.time_ns() // 1000, clock.monotonic),
     )
     intake.busy = lambda: consumer.busy
     return Parts(consumer, intake, store)

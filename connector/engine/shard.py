@@ -84,7 +84,8 @@ class Shard:
         self._spilled = False
         self._deferred: list[Changes] | None = None
         self._calendar = Calendar()
-        self._leases_read = progress is None
+        self.leases_read = progress is None
+        """Whether `next_expiry` knows of what was stored."""
         self._turn = Turn(topics, self._outgoing, self._history, self._save_early, self._calendar)
 
     # -- look-ups
@@ -157,7 +158,7 @@ class Shard:
         # Made as a plain tuple is: a named one's constructor is a function of Python's.
         cause = tuple.__new__(Cause, (record.topic, record.partition, record.offset))
         sequence = 0
-        if self._calendar.heap or not self._leases_read:
+        if self._calendar.heap or not self.leases_read:
             sequence = self._end_leases(storage, cause)
         try:
             if isinstance(event, InputError):
@@ -175,8 +176,8 @@ class Shard:
 
     def _end_leases(self, storage: Storage, cause: Cause) -> int:
         """End every lease whose time has come; how many messages that made."""
-        if not self._leases_read:
-            self._read_leases(storage)
+        if not self.leases_read:
+            self.read_leases(storage)
         sequence = 0
         while (lease := self._calendar.due(self.time)) is not None:
             project = self.projects[lease.project]
@@ -185,8 +186,9 @@ class Shard:
             sequence = self._turn.sequence
         return sequence
 
-    def _read_leases(self, storage: Storage) -> None:
-        self._leases_read = True
+    def read_leases(self, storage: Storage) -> None:
+        """Take over the open leases; before the first record, unless that has been done."""
+        self.leases_read = True
         for held in storage.leases(*self.source):
             project = self._project(storage, held.project)
             assert project is not None

@@ -26,6 +26,7 @@ from .batch import decoded, first_adopting, fold, is_wide, process, write
 from .failpoints import failpoint
 from .publisher import Publication, Publisher
 from .recovery import resume
+from .timekeeper import Timekeeper
 from .writer import CLOSE_WAIT_S, Writer
 
 log = structlog.get_logger("crowdresolve")
@@ -66,6 +67,7 @@ class Consumer:
         make_sink: a new sink; called again after an outcome that nobody knows.
         options: see `Options`.
         on_progress: called after each batch with the partition, its records and messages.
+        timekeeper: tells quiet partitions the time; without it leases wait for other records.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Consumer:
         clock: Clock,
         options: Options | None = None,
         on_progress: Callable[[TopicPartition, int, int], None] | None = None,
+        timekeeper: Timekeeper | None = None,
     ) -> None:
         self._source = source
         self._store = store
@@ -83,6 +86,7 @@ class Consumer:
         self._clock = clock
         self._options = options or Options()
         self._on_progress = on_progress
+        self._timekeeper = timekeeper
         self._shards: dict[TopicPartition, Shard] = {}
         self._fresh: dict[TopicPartition, int] = {}
         """Partitions that have not folded a batch since their recovery, and how often another
@@ -179,6 +183,8 @@ class Consumer:
             self._cancel(partition, CLOSE_WAIT_S)
         if self._publisher is not None:
             self._publisher.stop()
+        if self._timekeeper is not None:
+            self._timekeeper.close()
         self._source.close()
         log.info("consumer_stopped")
 
@@ -205,12 +211,32 @@ class Consumer:
             raise _taken_over(self._lost)
         self._take_over(polled)
         for partition, records in polled.records.items():
+            if self._timekeeper is not None:
+                self._timekeeper.heard(partition)
             if partition in self._shards:
                 self._fold(partition, records)
         if not polled.records:
             self._trim()
         self._commit_sent()
         self._retry_failed()
+        if self._timekeeper is not None:
+            self._tell_time(self._timekeeper)
+
+    def _tell_time(self, keeper: Timekeeper) -> None:
+        """Let leases end on partitions where nothing arrives."""
+        due: dict[TopicPartition, int | None] = {}
+        for partition, shard in list(self._shards.items()):
+            if partition in self._adoptions or not keeper.is_quiet(partition):
+                continue
+            if not shard.leases_read:
+                try:
+                    with self._store.lookups() as storage:
+                        shard.read_leases(storage)
+                except DependencyError as error:
+                    self._fail(partition, error)
+                    continue
+            due[partition] = shard.next_expiry
+        keeper.tell(due)
 
     def _note_reach(self, reachable: bool) -> None:
         """Say once that no broker can be reached, and once that one can: nothing else would."""

@@ -194,6 +194,7 @@ LOG_LINES: Mapping[str, str] = {
     "reconcile_crashed": "a bug on one project; the others go on; the traceback is in the line",
     "reconcile_failed": "`reconcile` failed on one project; the others go on",
     "round_failed": "`reconcile --every` could not read the projects; it tries again",
+    "time_not_sent": "a quiet partition with leases due could not be told the time; tried again",
     "run_failed": "`reconcile` found a result that must not be adopted; `reason` says why",
     "run_in_doubt": "`reconcile` took over from a job that died while it sent; `sent` is where",
     "hangs": "a call of the Kafka client does not return; the process ends, to be started again",

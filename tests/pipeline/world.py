@@ -13,8 +13,10 @@ from connector.adapters.memory.source import MemorySource
 from connector.adapters.memory.store import MemoryStore
 from connector.domain.records import TopicPartition
 from connector.pipeline.consumer import Consumer, Options
+from connector.pipeline.timekeeper import Timekeeper
 from connector.ports import Sink, Store
 from tests import compare
+from tests.engine.plain_chooser import CHOICES
 from tests.oracle.fold import PlainFold, Record
 
 TOPIC, RESOLVED, DEAD = "annotations", "labels.resolved", "annotations.dead"
@@ -46,7 +48,9 @@ class World:
         self.clock = Stopwatch()
         self.names = itertools.count(1)
 
-    def consumer(self, instance: str | None = None, **options: Any) -> Consumer:
+    def consumer(
+        self, instance: str | None = None, timekeeper: Timekeeper | None = None, **options: Any
+    ) -> Consumer:
         """A process of the group; `step` it."""
         name = instance or f"instance-{next(self.names)}"
         made: list[Consumer] = []
@@ -61,7 +65,11 @@ class World:
         def sink() -> Sink:
             return MemorySink(self.broker, transactional_id=name, dead_topic=DEAD)
 
-        made.append(Consumer(source, self.store, sink, self.clock, Options(**options)))
+        made.append(
+            Consumer(
+                source, self.store, sink, self.clock, Options(**options), timekeeper=timekeeper
+            )
+        )
         made[0].open()
         return made[0]
 
@@ -95,7 +103,7 @@ class World:
         raise AssertionError("not done: " + repr([c.describe() for c in consumers]))
 
     def fold(self) -> PlainFold:
-        fold = PlainFold()
+        fold = PlainFold(choices=CHOICES)
         for r in sorted(self.broker.read(TOPIC), key=lambda r: r.timestamp):
             fold.feed(Record(r.partition, r.offset, r.timestamp // 1000, r.value, r.key, r.headers))
         return fold
@@ -107,7 +115,7 @@ class World:
         drops them by their id, as the contract lets a subscriber do.
         """
         fold = self.fold()
-        for topic in (RESOLVED, DEAD):
+        for topic in (RESOLVED, ASSIGNED, DEAD):
             got = [(r.key, r.value, r.headers) for r in self.broker.read(topic)]
             if repeats:
                 first: dict[object, Any] = {}
