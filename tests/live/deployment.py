@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from tests import compare
+from tests.engine.plain_chooser import CHOICES
 from tests.oracle.fold import PlainFold, Record
 
 COMMAND = str(Path(sys.executable).with_name("crowdresolve"))
@@ -200,7 +201,9 @@ class Deployment:
 
     def fold(self) -> PlainFold:
         """The plain fold of what the log holds, with the broker's own timestamps."""
-        fold = PlainFold(self.annotations, self.group, self.resolved, self.dead)
+        fold = PlainFold(
+            self.annotations, self.group, self.resolved, self.dead, self.assigned, CHOICES
+        )
         for r in self.read(self.annotations):
             fold.feed(Record(r.partition, r.offset, r.timestamp, r.value, r.key, tuple(r.headers)))
         return fold
@@ -258,7 +261,7 @@ class Deployment:
     def assert_exact(self) -> PlainFold:
         """Messages and views equal the plain fold of the log: nothing lost, doubled or torn."""
         fold = self.fold()
-        for topic in (self.resolved, self.dead):
+        for topic in (self.resolved, self.assigned, self.dead):
             got = [(r.key, r.value, r.headers) for r in self.read(topic)]
             compare.assert_messages(fold, topic, got)
         compare.assert_views(fold, self.rows)
