@@ -24,7 +24,7 @@ _FENCED = (
 
 _RIGHTS = (
     "access is denied: grant this user READ on the annotations topic and on the group, WRITE on "
-    "the other topics and on the transactional id; CREATE on the topics for `topics create`"
+    "all topics and on the transactional id; CREATE on the topics for `topics create`"
 )
 
 _WHAT_TO_DO: tuple[tuple[type[BaseException], str], ...] = (
