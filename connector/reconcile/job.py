@@ -157,18 +157,17 @@ class Job:
         return Round(done, failures)
 
     def _skipped(self, standing: Standing) -> bool:
-        why = None
         if standing.leased:
             why = "another job is at work on it"
         elif standing.awaited:
             why = "its last run has not been consumed yet"
-        elif not standing.in_doubt and not standing.mark.due(
-            standing.run_mark, self._options.min_new_votes
-        ):
-            why = "nothing has changed since its last run"
-        if why is not None:
-            log.debug("project_skipped", project=standing.project, reason=why)
-        return why is not None
+        elif standing.in_doubt or standing.mark.due(standing.run_mark, self._options.min_new_votes):
+            return False
+        else:
+            log.debug("project_unchanged", project=standing.project)
+            return True
+        log.info("project_skipped", project=standing.project, reason=why)
+        return True
 
     def _reconcile(self, project: str) -> Done | None:
         options = self._options

@@ -51,7 +51,17 @@ def measure_reconcile(stage: Stage, say: Callable[[str], None], *, quick: bool) 
         Table(
             "reconcile-gold",
             "Error on gold, live (Fast SBIC) and after one run",
-            ["dataset", "kind", "votes", "gold", "before", "after", "method", "flips", "seconds"],
+            [
+                "dataset",
+                "kind",
+                "votes",
+                "gold",
+                "before %",
+                "after %",
+                "method",
+                "flips",
+                "seconds",
+            ],
             gold,
             ["The service does not know the gold. Flips: resolved labels that the run changes."],
         ),

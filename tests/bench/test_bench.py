@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from . import gold_errors
+from .aggregators import datasets
 from .confidence import WAYS, one_run, read
 from .memory import measure_memory
 from .stage import Stage
@@ -20,6 +24,21 @@ def test_doubt_brings_what_is_stated_closer_to_what_is_right(data_dir: Path) -> 
         gaps[way] = stop.stated - stop.right
     assert gaps["paper"] > gaps["doubt"]
     assert abs(gaps["doubt"]) < 0.03
+
+
+def test_a_run_over_a_real_crowd_is_judged_by_its_gold(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rte through the engine, then a run that is adopted: no worse than before by a point."""
+    monkeypatch.setattr(datasets, "DIRECTORY", data_dir)
+    monkeypatch.setattr(gold_errors, "QUICK", ("rte",))
+    with Stage() as stage:
+        (row,) = gold_errors.errors(stage, lambda _: None, quick=True)
+    name, kind, votes, gold, before, after, method, *_ = row
+    assert (name, kind, votes, gold, method) == ("rte", "binary", 8000, 800, "sorted_sbic")
+    assert isinstance(before, float)
+    assert isinstance(after, float)
+    assert 6.0 < after < before + 1.0 < 10.0
 
 
 def test_memory_is_measured_at_ten_points() -> None:
