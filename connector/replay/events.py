@@ -10,6 +10,7 @@ line's number in microseconds where it has none.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -34,7 +35,9 @@ class _Peek(msgspec.Struct, gc=False):
 
     project: Raw | UnsetType = UNSET
     at: Raw | UnsetType = UNSET
+    specversion: Raw | UnsetType = UNSET
     data: Raw | UnsetType = UNSET
+    data_base64: Raw | UnsetType = UNSET
 
 
 _peek = msgspec.json.Decoder(_Peek)
@@ -175,14 +178,31 @@ def _check_order(found: Wrapped, last: dict[int, int]) -> None:
     last[found.partition] = found.offset
 
 
+def _peeked(value: bytes) -> _Peek:
+    """Of a CloudEvent its data, whatever its envelope says under the same names.
+
+    An envelope that only its record's headers tell is taken for one where it has data and no
+    project of its own.
+
+    Raises:
+        ValueError: there is no such JSON.
+    """
+    found = _peek.decode(value)
+    if found.specversion is UNSET and found.project is not UNSET:
+        return found
+    if found.data is not UNSET:
+        return _peek.decode(found.data)
+    if found.data_base64 is not UNSET:
+        return _peek.decode(b64decode(msgspec.json.decode(found.data_base64, type=str)))
+    return found
+
+
 def _at(value: bytes) -> int | None:
     """The event's own time, None where it has none (or one that the engine will refuse)."""
-    if b'"at"' not in value:
+    if b'"at"' not in value and b'"data_base64"' not in value:
         return None
     try:
-        found = _peek.decode(value)
-        if found.at is UNSET and found.data is not UNSET:
-            found = _peek.decode(found.data)
+        found = _peeked(value)
         return None if found.at is UNSET else parse_instant(_plain(found.at))
     except (ValueError, RecursionError):
         return None
@@ -193,9 +213,7 @@ def _project_of(value: bytes | None) -> str | None:
     if not value:
         return None
     try:
-        found = _peek.decode(value)
-        if found.project is UNSET and found.data is not UNSET:
-            found = _peek.decode(found.data)
+        found = _peeked(value)
         name = None if found.project is UNSET else _plain(found.project)
     except (ValueError, RecursionError):
         return None

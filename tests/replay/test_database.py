@@ -15,6 +15,7 @@ from connector.domain.errors import Refused
 from connector.domain.records import Cursor, TopicPartition
 from connector.replay import replay
 from tests import compare
+from tests.engine.plain_chooser import CHOICES
 from tests.oracle.fold import PlainFold
 from tests.oracle.logs import random_log
 
@@ -53,8 +54,8 @@ def test_it_holds_what_is_in_memory_without_one(
 def test_a_log_with_offsets_leaves_a_database_that_the_service_can_go_on_with(
     database_url: str, view: Callable[[str], list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    log = random_log(31, 800, partitions=2, gaps=0.05)
-    fold = PlainFold()
+    log = random_log(31, 800, partitions=2, gaps=0.05, runs=0.03, assignments=0.2, choices=CHOICES)
+    fold = PlainFold(choices=CHOICES)
     for record in log:
         fold.feed(record)
     kept = Kept(write_jsonl(tmp_path / "log.jsonl", wrapped(log)), database=database_url)

@@ -11,11 +11,13 @@ import pytest
 
 from connector.replay import Misused, Unreadable, replay
 from tests import compare
+from tests.engine.plain_chooser import CHOICES
 from tests.oracle.fold import PlainFold, Record
 from tests.oracle.logs import random_log
 
 from .files import Kept, wrapped, write_jsonl
 
+UNPLACED = {"ce_id": None, "ce_time": None}
 DECLARED = {"type": "project.declared", "project": "p", "kind": "binary", "classes": ["0", "1"]}
 
 
@@ -26,7 +28,7 @@ def vote(task: str, worker: str, label: str, project: str = "p", **more: object)
 
 def assert_equals(fold: PlainFold, kept: Kept) -> None:
     """Messages, views and counters, to 1e-9."""
-    for topic in ("labels.resolved", "annotations.dead"):
+    for topic in ("labels.resolved", "tasks.assigned", "annotations.dead"):
         compare.assert_messages(fold, topic, kept.sent(topic))
     rows = [row for name in kept.workers for row in kept.workers[name]]
     compare.assert_view(fold, "worker_quality", rows)
@@ -46,8 +48,17 @@ def assert_equals(fold: PlainFold, kept: Kept) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_wrapped_events_are_the_log_itself(seed: int, tmp_path: Path) -> None:
-    log = random_log(seed, 1500, projects=5, partitions=1 + seed % 3, gaps=0.02, runs=0.01)
-    fold = PlainFold()
+    log = random_log(
+        seed,
+        1500,
+        projects=5,
+        partitions=1 + seed % 3,
+        gaps=0.02,
+        runs=0.01,
+        assignments=0.2 * (seed % 2),
+        choices=CHOICES,
+    )
+    fold = PlainFold(choices=CHOICES)
     for record in log:
         fold.feed(record)
     kept = Kept(write_jsonl(tmp_path / "log.jsonl", wrapped(log)))
@@ -137,8 +148,29 @@ def test_headers_may_be_an_object_or_pairs(tmp_path: Path) -> None:
     assert headers[:2] == (("x", b"1"), ("x", None))
 
 
+def test_a_cloudevent_is_of_the_project_that_its_data_names(tmp_path: Path) -> None:
+    inner = vote("t", "a", "1", at="2026-01-02T03:04:05Z")
+    envelope = {"specversion": "1.0", "type": "x", "project": "other", "at": "1999-01-01T00:00:00Z"}
+    coded = base64.b64encode(json.dumps(inner | {"worker": "b"}).encode()).decode()
+    lines = [DECLARED, envelope | {"data": inner}, envelope | {"data_base64": coded}]
+    kept = Kept(write_jsonl(tmp_path / "events.jsonl", lines), project="p")
+    assert (kept.counts.applied, kept.found.filtered) == (3, 0)
+    assert {row["updated_at"] for row in kept.workers["p"]} == {"2026-01-02T03:04:05.000000Z"}
+
+
+def unplaced(messages: list[tuple[bytes | None, bytes | None, Any]]) -> list[Any]:
+    """Without what names the record they are of, and their number in it.
+
+    A lease ends at the next record of its partition, and that may be another project's.
+    """
+    return [
+        (key, json.loads(value or b"") | {"lease": None}, dict(headers) | UNPLACED)
+        for key, value, headers in messages
+    ]
+
+
 def test_a_project_s_events_alone_give_what_it_has_in_the_whole_log(tmp_path: Path) -> None:
-    log = random_log(5, 1200, projects=3)
+    log = random_log(5, 1200, projects=3, runs=0.01, assignments=0.3)
     target = write_jsonl(tmp_path / "log.jsonl", wrapped(log))
     whole = Kept(target)
     assert len(whole.labels) == 3
@@ -149,8 +181,10 @@ def test_a_project_s_events_alone_give_what_it_has_in_the_whole_log(tmp_path: Pa
         assert alone.labels == {name: whole.labels[name]}
         assert alone.workers == {name: whole.workers[name]}  # times included
         key = name.replace("%", "%25").replace("/", "%2F").encode() + b"/"
-        want = [m for m in whole.sent("labels.resolved") if (m[0] or b"").startswith(key)]
-        assert alone.sent("labels.resolved") == want
+        for topic in ("labels.resolved", "tasks.assigned"):
+            want = [m for m in whole.sent(topic) if (m[0] or b"").startswith(key)]
+            assert want
+            assert unplaced(alone.sent(topic)) == unplaced(want)
         assert alone.found.filtered > 0
         filtered += alone.found.filtered
     with (
