@@ -23,6 +23,7 @@ from connector.adapters.memory.broker import Fault
 from connector.adapters.memory.store import MemoryStore
 from connector.domain.records import Cursor, TopicPartition
 from connector.pipeline.consumer import Consumer
+from tests.engine.plain_chooser import CHOICES
 from tests.oracle.logs import random_log
 
 from .flaky import FlakyStore
@@ -36,7 +37,8 @@ class AnyHistory(RuleBasedStateMachine):
     def begin(self, seed: int, held: int) -> None:
         self.store = FlakyStore(MemoryStore())
         self.world = World(store=self.store)
-        self.log = [r.value for r in random_log(seed, 300, cloudevents=0.0, runs=0.03)]
+        log = random_log(seed, 300, cloudevents=0.0, runs=0.03, assignments=0.2, choices=CHOICES)
+        self.log = [r.value for r in log]
         self.options: dict[str, Any] = {"held": held, "drain_s": 0.05}
         self.consumers: list[Consumer] = []
         self.reset = False
