@@ -15,6 +15,7 @@ from connector.domain.errors import CrowdResolveError
 
 from . import (
     asyncapi,
+    bench,
     config,
     db,
     dead,
@@ -62,6 +63,7 @@ app.add_typer(report.app, name="report")
 app.command()(plan.plan)
 app.add_typer(simulate.app, name="simulate")
 app.command()(demo.demo)
+app.add_typer(bench.app, name="bench")
 app.command()(doctor.doctor)
 app.command()(config.config)
 app.command()(asyncapi.asyncapi)

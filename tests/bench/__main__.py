@@ -11,6 +11,7 @@ from rich.console import Console
 
 from connector.cli.run import tune_interpreter
 
+from .aggregators import measure_aggregators
 from .confidence import measure_confidence
 from .flags import measure_flags
 from .history import measure_history
@@ -31,6 +32,7 @@ PARTS: dict[str, Part] = {
     "history": measure_history,
     "memory": measure_memory,
     "confidence": measure_confidence,
+    "aggregators": measure_aggregators,
     "flags": measure_flags,
     "reconcile": measure_reconcile,
     "simulate": measure_simulate,

@@ -11,8 +11,8 @@ from aggregators._cola_data import crowd, scores
 from aggregators.votes import Votes
 
 from .contest import Score, mean, ours
-from .datasets import Dataset, read
-from .report import Cell, Report
+from .datasets import Dataset, Datasets
+from .report import Cell, Report, Say
 
 METHODS: list[tuple[str, str, dict[str, Any]]] = [
     ("MV", "majority", {}),
@@ -23,14 +23,15 @@ METHODS: list[tuple[str, str, dict[str, Any]]] = [
     ("COLA", "cola", {}),
     ("COLA converged", "cola", {"converge": True}),
 ]
+PAPER_SETS = ("web", "ac2", "trec_graded")
 FIGURES = ("error", "l0", "l1", "l2", "mse")
 
 
-def table_4(quick: bool) -> list[Report]:
+def table_4(datasets: Datasets, quick: bool, say: Say) -> list[Report]:
     """90 % of the items, several draws (the paper: 10)."""
     rows: list[list[Cell]] = []
     for name, draws in (("web", 10), ("ac2", 3), ("trec_graded", 3)):
-        data = read(name)
+        data = datasets.read(name)
         for shown, method, params in METHODS:
             if quick and name != "web":
                 continue
@@ -39,7 +40,7 @@ def table_4(quick: bool) -> list[Report]:
                 for s in range(2 if quick else draws)
             ]
             rows.append([f"{name}: {shown}", *_figures(mean(runs)), mean(runs).seconds])
-        print(name, flush=True)
+        say(name)
     note = "Mean over draws of 90 % of the tasks (web 10, others 3). The printed table is missing."
     columns = ["dataset: method", *FIGURES, "seconds"]
     return [Report("cola_table_4", "COLA paper, Table 4: real data", columns, rows, [note])]
@@ -74,7 +75,7 @@ def synthetic(tasks: int, per_task: int, seed: int) -> Dataset:
     return Dataset("synthetic", "ordinal", names, votes, gold)
 
 
-def table_2(quick: bool) -> list[Report]:
+def table_2(datasets: Datasets, quick: bool, say: Say) -> list[Report]:
     """Synthetic data D1 and D2."""
     rows: list[list[Cell]] = []
     draws = 1 if quick else 4
@@ -92,13 +93,13 @@ def table_2(quick: bool) -> list[Report]:
     return [Report("cola_table_2", "COLA paper, Table 2: synthetic data", columns, rows, [note])]
 
 
-def items(quick: bool) -> list[Report]:
+def items(datasets: Datasets, quick: bool, say: Say) -> list[Report]:
     """Fewer items, so fewer labels per worker (Figures 6 and 7)."""
     rows: list[list[Cell]] = []
     for name, draws in (("web", 3), ("ac2", 1), ("trec_graded", 1)):
         if quick and name != "web":
             continue
-        data = read(name)
+        data = datasets.read(name)
         for share in (0.2, 0.4, 0.6, 0.8, 1.0):
             row: list[Cell] = [f"{name} {share:.0%}"]
             for method in ("cola", "ome"):
@@ -106,14 +107,14 @@ def items(quick: bool) -> list[Report]:
                 found = mean(runs)
                 row += [found.error, found.l0, found.l1, found.l2]
             rows.append(row)
-        print(name, flush=True)
+        say(name)
     columns = ["items", *(f"{m} {f}" for m in ("COLA", "OME") for f in FIGURES[:4])]
     return [Report("cola_items", "COLA paper, Figure 7: items varied", columns, rows)]
 
 
-def concentration(quick: bool) -> list[Report]:
+def concentration(datasets: Datasets, quick: bool, say: Say) -> list[Report]:
     """Concentrations varied on AC2 (Figure 8)."""
-    data = read("ac2")
+    data = datasets.read("ac2")
     rows: list[list[Cell]] = []
     for value in (1.0,) if quick else (0.1, 0.5, 1.0, 2.0, 3.5):
         a, b = ours("cola", data, beta_a=value), ours("cola", data, beta_b=value)

@@ -9,7 +9,8 @@ import numpy as np
 from aggregators import FastSBIC, theory
 
 from .contest import make
-from .report import Cell, Report
+from .datasets import Datasets
+from .report import Cell, Report, Say
 
 TASKS, L, ALPHA, BETA = 1000, 10, 4.0, 3.0
 COMPARED = ("majority", "one_coin_dawid_skene", "amf", "kos", "mc", "fast_sbic", "sorted_sbic")
@@ -46,11 +47,12 @@ def uncertain(R: int, seed: int) -> float:
     return float((found != truth).mean())
 
 
-def figure_2(quick: bool) -> list[Report]:
+def figure_2(datasets: Datasets, quick: bool, say: Say) -> list[Report]:
     """Both policies; Beta(4, 3), ten labels per worker, 1000 tasks."""
     repeats = 1 if quick else 5
     rows: list[list[Cell]] = []
     for R in (10, 20) if quick else (10, 20, 30, 40, 50, 60):
+        say(f"{R} labels per task")
         row: list[Cell] = [str(R)]
         for name in COMPARED:
             params: dict[str, Any] = {"classes": [0, 1]}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 Cell = str | int | float | None
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,16 @@ class Report:
     digits: int = 3
 
     def markdown(self) -> str:
+        """As a section of a document."""
         lines = [f"### {self.title}", "", "| " + " | ".join(self.columns) + " |"]
         lines.append("|" + " --- |" + " ---: |" * (len(self.columns) - 1))
-        lines += ["| " + " | ".join(self._shown(c) for c in row) + " |" for row in self.rows]
+        lines += ["| " + " | ".join(self.shown(c) for c in row) + " |" for row in self.rows]
         for note in self.notes:
             lines += ["", note]
         return "\n".join(lines) + "\n"
 
-    def _shown(self, cell: Cell) -> str:
+    def shown(self, cell: Cell) -> str:
+        """As people read it."""
         if cell is None:
             return "-"
         if isinstance(cell, float):
@@ -46,6 +49,7 @@ class Report:
         return f"{cell:,}" if isinstance(cell, int) else cell
 
     def write(self, out: Path) -> None:
+        """NAME.csv and NAME.md."""
         out.mkdir(parents=True, exist_ok=True)
         with (out / f"{self.name}.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")

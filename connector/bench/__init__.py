@@ -1,0 +1,1 @@
+"""`crowdresolve bench`: how the aggregators compare with the papers, each other and Crowd-Kit."""
