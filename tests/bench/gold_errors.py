@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from connector.adapters.sql import database, migrate, queries
 from connector.adapters.sql.snapshots import SqlReader
 from connector.adapters.sql.store import SqlStore, open_store
+from connector.bench.datasets import Dataset
 from connector.domain.records import Record, TopicPartition
 from connector.engine.messages import Topics
 from connector.engine.shard import Shard
@@ -22,7 +23,7 @@ from connector.reconcile.flags import flags
 from connector.reconcile.parts import parts
 from connector.reconcile.result import compute
 
-from .aggregators import datasets
+from .datasets import DATASETS
 from .stage import Stage
 from .table import Cell
 
@@ -36,17 +37,17 @@ _encode = msgspec.json.encode
 def errors(stage: Stage, say: Callable[[str], None], *, quick: bool) -> list[list[Cell]]:
     """A row a dataset."""
     rows = []
-    for name in datasets.names():
+    for name in DATASETS.names():
         if quick and name not in QUICK:
             continue
-        data = datasets.read(name)
+        data = DATASETS.read(name)
         if len(data.gold):
             say(f"reconcile: {name}: {len(data.votes):,} votes")
             rows.append(_row(stage, data.shuffled(0)))
     return rows
 
 
-def _row(stage: Stage, data: datasets.Dataset) -> list[Cell]:
+def _row(stage: Stage, data: Dataset) -> list[Cell]:
     url = stage.database("SQLite")
     engine = database.engine(url)
     migrate.ensure(engine)
@@ -81,7 +82,7 @@ def _row(stage: Stage, data: datasets.Dataset) -> list[Cell]:
     ]
 
 
-def _log(data: datasets.Dataset) -> Iterator[bytes]:
+def _log(data: Dataset) -> Iterator[bytes]:
     yield _encode(
         {
             "type": "project.declared",
@@ -112,6 +113,6 @@ def _labels(engine: Engine) -> dict[str, str]:
     return {row[task]: row[label] for row in rows}
 
 
-def _error(labels: dict[str, str], data: datasets.Dataset) -> float:
+def _error(labels: dict[str, str], data: Dataset) -> float:
     wrong = sum(labels.get(str(task)) != truth for task, truth in data.gold.items())
     return float(wrong) / len(data.gold)

@@ -11,7 +11,7 @@ from connector.simulate.dataset import read
 from connector.simulate.slopes import HIGH, LOW, measured, predicted
 from connector.simulate.tables import saved_lines
 
-from .aggregators.datasets import DIRECTORY
+from .datasets import DIRECTORY
 from .stage import Stage
 from .table import Cell, Table
 
