@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Executable, Row, bindparam, select, text
+from sqlalchemy import Connection, Engine, Executable, Row, Text, bindparam, select, text
 
 from connector.domain.rows import DeadRow, ProjectRow
 
@@ -20,7 +20,7 @@ def view(
     engine: Engine,
     name: str,
     project: str | None = None,
-    only: Mapping[str, Sequence[Any]] | None = None,
+    only: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[tuple[str, ...], Iterator[tuple[Any, ...]]]:
     """A view's columns, and its rows as they are read, ordered by what identifies them.
 
@@ -30,7 +30,7 @@ def view(
         engine: from `database.engine`.
         name: of `views.VIEWS`.
         project: only its rows, where the view has projects.
-        only: for a column, the values that its rows may have.
+        only: for a column of names, those that its rows may have.
 
     Raises:
         KeyError: there is no such view.
@@ -44,7 +44,7 @@ def _rows(
     name: str,
     view_: View,
     project: str | None,
-    only: Mapping[str, Sequence[Any]],
+    only: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[Any, ...]]:
     form = _form if engine.dialect.name == "postgresql" else '"{}"'.format
     shown = [form(column, view_) for column in view_.columns]
@@ -57,7 +57,7 @@ def _rows(
         + (f" WHERE {conditions}" if conditions else "")
         + " ORDER BY "
         + ", ".join(f'{name}."{column}"' for column in view_.order)
-    ).bindparams(*(bindparam(column, expanding=True) for column in allowed))
+    ).bindparams(*(bindparam(column, type_=Text(), expanding=True) for column in allowed))
     with explained(engine.url), engine.connect() as connection:
         for row in streamed(connection, statement, allowed):
             yield tuple(row)

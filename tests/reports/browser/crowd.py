@@ -47,10 +47,11 @@ def _project(name: str, workers: int, votes_each: int, seed: int) -> Iterator[di
     yield event("project.declared", kind="categorical", classes=CLASSES)
     people = names(workers)
     per_task = min(PER_TASK, workers)
-    tasks = max(12, workers * votes_each // per_task)
+    # Rounds in which everybody votes once.
+    worker = np.concatenate([random.permutation(workers) for _ in range(votes_each)])
+    task = np.arange(len(worker)) // per_task
+    tasks = int(task[-1]) + 1
     truth = random.integers(0, 3, tasks)
-    task = np.repeat(np.arange(tasks), per_task)
-    worker = np.concatenate([random.choice(workers, per_task, replace=False) for _ in range(tasks)])
     skill = np.where(np.arange(workers) % 10 == 3, 1 / 3, 0.85)[worker]
     wrong = (truth[task] + random.integers(1, 3, len(task))) % 3
     label = np.where(random.random(len(task)) < skill, truth[task], wrong)

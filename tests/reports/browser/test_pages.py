@@ -19,7 +19,7 @@ from tests.conftest import missing
 from .crowd import LONG, build
 from .finding import find_browser
 
-SIZES = {3: 40, 300: 40, 30_000: 2}
+SIZES = {3: 40, 300: 40, 30_000: 1}
 """Workers, and votes of each."""
 VIEWS = ((400, "dark"), (1280, "light"), (400, "light"), (1280, "dark"))
 HEAVIEST_KB = 600
@@ -127,9 +127,7 @@ def test_the_flagged_come_first_and_what_is_left_out_is_told(
     pages: dict[tuple[str, int], Path],
 ) -> None:
     text = pages["workers", 30_000].read_text()
-    told = re.search(r"50 of ([\d,]+) workers are listed here", text)
-    assert told is not None
-    assert 20_000 < int(told[1].replace(",", "")) <= 30_000  # some have not voted
+    assert "50 of 30,000 workers are listed here" in text
     assert "crowdresolve report workers --format csv --out workers.csv" in text
     flags = re.findall(
         r'<td><span class="flag[^>]*>(\w+)</span></td>', pages["workers", 300].read_text()
