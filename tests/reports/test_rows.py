@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
@@ -15,39 +14,11 @@ from scipy import stats
 from sqlalchemy import Engine
 
 from aggregators.agreement import Level
-from connector.adapters.sql.database import engine
-from connector.replay import replay
 from connector.reports.rows import REPORTS, UnknownProject, projects
 from connector.reports.tables import bucket
 from tests import compare
 from tests.oracle.fold import PlainFold
-from tests.oracle.logs import random_log
 from tests.oracle.project import Project
-from tests.replay.files import wrapped, write_jsonl
-
-
-@pytest.fixture(scope="module")
-def fold() -> PlainFold:
-    fold = PlainFold()
-    for record in random_log(8, 3000, projects=3, tasks=20, workers=20):
-        fold.feed(record)
-    return fold
-
-
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory, fold: PlainFold) -> str:
-    directory = tmp_path_factory.mktemp("reports")
-    log = random_log(8, 3000, projects=3, tasks=20, workers=20)
-    url = f"sqlite:///{directory / 'reports.db'}"
-    with replay([write_jsonl(directory / "log.jsonl", wrapped(log))], database=url):
-        return url
-
-
-@pytest.fixture
-def reader(database: str) -> Iterator[Engine]:
-    made = engine(database)
-    yield made
-    made.dispose()
 
 
 def rows(reader: Engine, kind: str, project: str | None = None) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
+from rich.cells import cell_len, set_cell_size
 
 from .svg import BAD, BAND, INK, LINE, MARK, MUTED, WARN, Pictures
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _ROW = 0.17
 """Inches of a row."""
 _LONGEST = 22
-"""Letters of a name in a picture."""
+"""Cells of a name in a picture; a letter is one or two wide."""
 
 COLOURS = {"adversarial": BAD, "spammer": BAD, "constant": BAD, "gold_failed": WARN}
 COLOURS |= {"drifting": WARN}
@@ -31,7 +32,7 @@ def accuracies(pictures: Pictures, people: Sequence[dict[str, Any]]) -> Markup:
             # Shape as well as colour says that a worker is flagged.
             marker = "D" if colour != MARK else "o"
             axes.plot([row["accuracy"]], [y], marker, color=colour, markersize=4)
-        axes.set_yticks(range(len(people)), [short(row["worker"]) for row in people])
+        _label(axes, [row["worker"] for row in people])
         axes.set_ylim(len(people) - 0.4, -0.6)
         axes.set_xlim(0, 1)
         axes.set_xlabel("accuracy, with its 95 % interval; flagged: ◆")
@@ -76,8 +77,15 @@ def counts(pictures: Pictures, title: str, names: Sequence[str], numbers: Sequen
     def paint(axes: Axes) -> None:
         axes.barh(range(len(numbers)), numbers, color=MARK, height=0.7)
         for y, number in enumerate(numbers):
-            axes.annotate(f" {number:,}", (number, y), va="center", color=INK)
-        axes.set_yticks(range(len(names)), [short(name) for name in names])
+            axes.annotate(
+                f"{number:,}",
+                (number, y),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+                color=INK,
+            )
+        _label(axes, names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(0, 1.18 * max(1, *numbers))
         axes.set_xticks([])
@@ -97,7 +105,9 @@ def reliability(pictures: Pictures, bins: Sequence[dict[str, Any]], stop: float)
         axes.annotate(f"stop {stop:g} ", (stop, 0.02), ha="right", color=MUTED)
         for b in bins:
             axes.plot([b["stated"]] * 2, [b["lower"], b["upper"]], color=MARK, linewidth=1.6)
-        axes.plot([b["stated"] for b in bins], [b["right"] for b in bins], "o", color=MARK)
+        axes.plot(
+            [b["stated"] for b in bins], [b["right"] for b in bins], "o", color=MARK, clip_on=False
+        )
         axes.set_xlim(min(0.5, *(b["stated"] for b in bins)), 1.01)
         axes.set_ylim(0, 1.03)
         axes.set_xlabel("stated confidence")
@@ -110,12 +120,26 @@ def reliability(pictures: Pictures, bins: Sequence[dict[str, Any]], stop: float)
     return pictures.draw("Stated confidence against gold", words, 2.6, paint)
 
 
+def _label(axes: Axes, names: Sequence[str]) -> None:
+    """Name the rows, with room also for letters that matplotlib cannot measure."""
+    cut = [short(name) for name in names]
+    axes.set_yticks(range(len(names)), cut)
+    wide = max((cell_len(name) for name in cut if not name.isascii()), default=0)
+    if wide:
+        room = "n" * (1 + wide * 4 // 5)  # an n is 0.63 em wide, a cell half an em
+        axes.text(0, 0, room, transform=axes.get_yaxis_transform(), ha="right", alpha=0)
+
+
 def short(name: str) -> str:
     """Cut in the middle, so that both ends can be told."""
-    if len(name) <= _LONGEST:
+    if cell_len(name) <= _LONGEST:
         return name
     half = (_LONGEST - 1) // 2
-    return f"{name[:half]}…{name[-half:]}"
+    return f"{set_cell_size(name, half).rstrip()}…{_ending(name, half)}"
+
+
+def _ending(name: str, cells: int) -> str:
+    return set_cell_size(name[::-1], cells).rstrip()[::-1]
 
 
 __all__ = ["COLOURS", "accuracies", "counts", "history", "reliability", "short"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable
 from html import escape
 from itertools import count
@@ -72,7 +73,9 @@ class Pictures:
         import matplotlib
         from matplotlib.figure import Figure
 
-        with matplotlib.rc_context(_STYLE):
+        with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+            # The browser has letters that matplotlib's font lacks.
+            warnings.filterwarnings("ignore", "Glyph .* missing")
             figure = Figure(figsize=(WIDTH, height), layout="constrained")
             paint(figure.add_subplot())
             out = io.StringIO()

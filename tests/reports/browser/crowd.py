@@ -20,7 +20,8 @@ PER_TASK = 5
 
 
 def names(workers: int) -> list[str]:
-    return [LONG if j == 1 else f"worker-{j:05d}" for j in range(workers)]
+    odd = {1: LONG, 2: "標注員の長い名前をここに書いてみる"}
+    return [odd.get(j, f"worker-{j:05d}") for j in range(workers)]
 
 
 def build(url: str, directory: Path, workers: int, votes_each: int, projects: int = 1) -> None:
