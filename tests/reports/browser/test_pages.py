@@ -32,7 +32,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], Pat
     for workers, votes in SIZES.items():
         directory = tmp_path_factory.mktemp(f"crowd{workers}")
         url = f"sqlite:///{directory / 'crowd.db'}"
-        build(url, directory, workers, votes, projects=2 if workers == 300 else 1)
+        build(url, directory, workers, votes, projects=2 if workers == 3 else 1)
         reader = engine(url)
         for kind in REPORTS:
             page = directory / f"{kind}.html"
