@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from connector.bench.datasets import Datasets
+
 from . import gold_errors
-from .aggregators import datasets
 from .confidence import WAYS, one_run, read
 from .memory import measure_memory
 from .stage import Stage
@@ -30,7 +31,7 @@ def test_a_run_over_a_real_crowd_is_judged_by_its_gold(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rte through the engine, then a run that is adopted: no worse than before by a point."""
-    monkeypatch.setattr(datasets, "DIRECTORY", data_dir)
+    monkeypatch.setattr(gold_errors, "DATASETS", Datasets(data_dir))
     monkeypatch.setattr(gold_errors, "QUICK", ("rte",))
     with Stage() as stage:
         (row,) = gold_errors.errors(stage, lambda _: None, quick=True)
