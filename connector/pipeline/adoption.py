@@ -35,6 +35,7 @@ class Adoption:
         shard: of the partition; nobody else may use it until this is done.
         record: the end of a run, or what a person has decided about one.
         event: the record decoded.
+        begun: when, by the loop's clock.
         on_done: called from the thread when it has ended.
 
     Attributes:
@@ -44,9 +45,16 @@ class Adoption:
     """
 
     def __init__(
-        self, store: Store, shard: Shard, record: Record, event: Event, on_done: Callable[[], None]
+        self,
+        store: Store,
+        shard: Shard,
+        record: Record,
+        event: Event,
+        begun: float,
+        on_done: Callable[[], None],
     ) -> None:
         self.shard = shard
+        self.begun = begun
         self.expected = shard.next_offset
         self.error: BaseException | None = None
         self.messages: Sequence[Outgoing] | None = None

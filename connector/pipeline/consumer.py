@@ -213,6 +213,8 @@ class Consumer:
         for partition, records in polled.records.items():
             if self._timekeeper is not None:
                 self._timekeeper.heard(partition)
+            if partition in self._adoptions:
+                continue  # fetched before it was paused; it comes again
             if partition in self._shards:
                 self._fold(partition, records)
         if not polled.records:
@@ -417,12 +419,20 @@ class Consumer:
             return
         assert not isinstance(event, InputError)
         self._source.pause(partition)
-        adoption = Adoption(self._store, shard, record, event, self._source.wake)
+        begun = self._clock.monotonic()
+        adoption = Adoption(self._store, shard, record, event, begun, self._source.wake)
         with self._busy:
             if partition in self._gone:
                 return
             self._adoptions[partition] = adoption
             adoption.start()
+        log.info(
+            "run_ending",
+            topic=partition.topic,
+            partition=partition.partition,
+            offset=record.offset,
+            run=getattr(event, "run", None),
+        )
 
     def _settle_adoptions(self) -> None:
         """Draw the consequences of adoptions that have ended."""
@@ -439,6 +449,12 @@ class Consumer:
             shard.settle_memory()
             self._publish(self._publication(shard, adoption.expected, adoption.messages), 1)
             self._source.seek(partition, shard.next_offset)
+            log.info(
+                "run_ended",
+                topic=partition.topic,
+                partition=partition.partition,
+                seconds=round(self._clock.monotonic() - adoption.begun, 3),
+            )
         elif isinstance(error, DependencyError):
             self._fail(partition, error)
         elif isinstance(error, Fenced):

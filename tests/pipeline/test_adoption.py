@@ -125,6 +125,23 @@ def test_other_partitions_are_served_while_a_run_is_adopted() -> None:
     assert len(world.broker.read(RESOLVED)) >= 50
 
 
+def test_records_that_a_client_had_fetched_before_wait_for_the_run_too() -> None:
+    world = World()
+    consumer = world.consumer()
+    world.send(a_project(40))
+    world.run(consumer)
+    consumer._source.pause = lambda partition: None  # type: ignore[method-assign]
+    with gated(world, "begin") as gate:
+        world.send(a_run(40, 41))
+        while not gate.reached.is_set():
+            consumer.step(0.01)
+        world.send(vote(t, 9) for t in range(20))
+        for _ in range(20):
+            consumer.step(0.01)
+    world.run(consumer)
+    world.assert_exact()
+
+
 @pytest.mark.parametrize("place", ["begin", "commit"])
 def test_a_partition_that_is_given_away_on_the_way_is_adopted_once(place: str) -> None:
     world = World(partitions=2)
