@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from enum import StrEnum
 from typing import Annotated
 
@@ -102,7 +103,8 @@ def reconcile(
     from .reconciling import reconciling
 
     options = Options(
-        holder=loaded.settings.instance,
+        # Two processes of one name must not take each other's leases for their own.
+        holder=f"{loaded.settings.instance}-{secrets.token_hex(4)}",
         topic=loaded.settings.topic_annotations,
         project=project,
         algorithm=None if algorithm is None else algorithm.value,

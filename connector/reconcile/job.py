@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import structlog
 
-from connector.domain.errors import CrowdResolveError
+from connector.domain.errors import CrowdResolveError, DependencyError
 from connector.domain.records import TopicPartition
 from connector.pipeline.failpoints import failpoint
 from connector.ports import Clock
@@ -296,9 +296,7 @@ class Job:
         ):
             lease.lost()
         offset = runs.send(snapshot.partition, lease.project.encode(), values)
-        if not self._leases.note_completed(lease.project, lease.holder, offset):
-            # It is out all the same; whoever has the lease finds it in the log.
-            lease.lost()
+        self._note(lease, offset)
         log.info(
             "run_sent",
             project=lease.project,
@@ -325,6 +323,23 @@ class Job:
             seconds=round(time.perf_counter() - begin, 3),
         )
         return Done(lease.project, run, algorithm, outcome)
+
+    def _note(self, lease: Lease, offset: int) -> None:
+        """That the run is out. Where that cannot be noted, the next job finds it in the log.
+
+        The service may be at it already, and hold SQLite's only writing place for as long as it
+        adopts.
+        """
+        until = self._clock.monotonic() + self._options.wait_s
+        while True:
+            try:
+                if not self._leases.note_completed(lease.project, lease.holder, offset):
+                    lease.lost()
+                return
+            except DependencyError:
+                if self._clock.monotonic() >= until:
+                    raise
+                self._clock.sleep(LOOK_S)
 
     def _wait(self, lease: Lease, partition: TopicPartition, offset: int) -> None:
         """Until the consumer has passed the offset; the lease is kept meanwhile."""

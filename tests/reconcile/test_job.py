@@ -281,6 +281,24 @@ def test_a_run_that_a_dead_job_has_not_sent_is_made_again(world: World) -> None:
     assert world.opened == ["p", "p", "p"], "the dead one's transaction is ended before all else"
 
 
+def test_a_database_that_is_busy_adopting_is_waited_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite the service may hold the file while the job wants to note that its run is out."""
+    note = SqlLeases.note_completed
+    busy = [DependencyError("locked")] * 3
+
+    def noted(*arguments: Any) -> bool:
+        if busy:
+            raise busy.pop()
+        return note(*arguments)
+
+    world.send(declared(), *some_votes())
+    monkeypatch.setattr(SqlLeases, "note_completed", noted)
+    assert len(world.job().round().done) == 1
+    assert world.lease().completed == len(world.log) - 1
+
+
 def test_a_job_that_has_lost_its_lease_sends_nothing(world: World) -> None:
     """Stopped for too long while it computed: another has taken over, and has the say."""
 
