@@ -98,7 +98,7 @@ def reconcile(
         raise typer.BadParameter("give one of --once and --every", param_hint="--once")
     interval = None if every is None else moments.span(every, "--every")
 
-    from connector.reconcile.job import Options
+    from connector.reconcile.options import Options
 
     from .reconciling import reconciling
 

@@ -23,7 +23,8 @@ from .terminal import err
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from connector.reconcile.job import Job, Options, Round
+    from connector.reconcile.job import Job, Round
+    from connector.reconcile.options import Options
     from connector.reconcile.ports import RunLog
     from connector.settings import Loaded
 

@@ -17,10 +17,11 @@ from connector.cli.reconciling import code_of
 from connector.domain.errors import ConfigurationError, DependencyError
 from connector.reconcile.completed import completed
 from connector.reconcile.flags import flags
-from connector.reconcile.job import Done, Round
+from connector.reconcile.job import Round
 from connector.reconcile.parts import parts
 from connector.reconcile.ports import Outcome
 from connector.reconcile.result import compute
+from connector.reconcile.run import Done
 from tests.oracle.fold import Record
 from tests.pipeline.folding import folded, records_of
 from tests.reconcile.crowds import crowd, snapshot

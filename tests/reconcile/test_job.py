@@ -17,10 +17,11 @@ from connector.adapters.sql.snapshots import SqlReader
 from connector.adapters.sql.store import open_store
 from connector.domain.errors import CrowdResolveError, DependencyError, Fenced
 from connector.domain.records import TopicPartition
-from connector.reconcile import job as module
 from connector.reconcile import result
+from connector.reconcile import run as module
 from connector.reconcile.fitting import Unsound
-from connector.reconcile.job import Job, Options, Round
+from connector.reconcile.job import Job, Round
+from connector.reconcile.options import Options
 from connector.reconcile.watch import Stopped
 from tests import compare
 from tests.oracle.fold import PlainFold, Record

@@ -38,6 +38,13 @@ class KafkaRunLog(TransactionalOutlet):
             settings, transactional_id=transactional_id, topics=(topic,), on_hang=on_hang
         )
 
+    def open(self) -> None:
+        with self._lock:
+            former, self._producer = self._producer, None
+        if former is not None:
+            self._drop(former)
+        super().open()
+
     def send(self, partition: TopicPartition, key: bytes, values: Sequence[bytes]) -> int:
         producer = self._take()
         try:
