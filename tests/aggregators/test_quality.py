@@ -101,6 +101,17 @@ def test_the_good_workers_of_a_project_with_a_rare_class_are_not_constant() -> N
     assert {flag.flag for flag in said} == {"ok"}
 
 
+def test_to_give_the_likelier_answer_every_time_is_not_constant() -> None:
+    """However often: only tasks that are probably something else show it."""
+    truth = np.arange(600) % 2
+    posteriors = np.concatenate([np.tile([0.7, 0.3], (300, 1)), certain(list(truth))])
+    task = np.concatenate([np.arange(300), np.arange(300, 900), np.arange(300, 900)])
+    worker = np.repeat([0, 1, 2], [300, 600, 600])  # two more show what mistakes are like
+    label = np.concatenate([np.zeros(300, int), truth, truth])
+    said, *_ = flag_workers(task, worker, label, posteriors, weighs=[False, True, True])
+    assert said.flag == "too_few"
+
+
 def test_gold_that_is_failed_counts_against_a_crowd_that_agrees() -> None:
     """Three who copy from each other pass by each other's votes, not by gold."""
     truth = np.arange(200) % 2
