@@ -219,6 +219,8 @@ def figure3(
     from connector.simulate.pictures import check_picture
     from connector.simulate.tables import figure3_lines
 
+    from .run import tune_interpreter
+
     plan = figure.Plan(
         _setting(tasks, labels_per_worker, alpha, beta),
         numbers_of("--labels-per-task", labels_per_task),
@@ -230,6 +232,7 @@ def figure3(
     )
     _check_out(out)
     check_picture(picture)
+    tune_interpreter()  # as the service does, whose chooser and arithmetic are timed
     with progressing("runs") as progress:
         timings = figure.figure3(plan, progress)
     _write(out, figure.COLUMNS, timings)

@@ -67,7 +67,7 @@ class Timing(NamedTuple):
     """Medians over the runs; the fields are the columns of the CSV.
 
     Attributes:
-        run_s: seconds of the whole run, the choices included.
+        run_s: processor seconds of the whole run, the choices included.
         choosing_s: of the choices alone.
         estimating_s: of the method alone.
         keeping_s: of all else: answers, and keeping the order that the choices are made by.

@@ -127,7 +127,7 @@ def times_table(timings: list[figure3.Timing], plan: figure3.Plan) -> Table:
     )
     return Table(
         "simulate_times",
-        "Figure 3: one run under uncertainty sampling, milliseconds",
+        "Figure 3: one run under uncertainty sampling, milliseconds of processor time",
         [
             "method",
             "estimates follow",
