@@ -12,6 +12,7 @@ from rich.console import Console
 from connector.cli.run import tune_interpreter
 
 from .aggregators import measure_aggregators
+from .assign import measure_assign
 from .confidence import measure_confidence
 from .flags import measure_flags
 from .history import measure_history
@@ -31,6 +32,7 @@ PARTS: dict[str, Part] = {
     "latency": measure_latency,
     "history": measure_history,
     "memory": measure_memory,
+    "assign": measure_assign,
     "confidence": measure_confidence,
     "aggregators": measure_aggregators,
     "flags": measure_flags,

@@ -9,6 +9,7 @@ import pytest
 from connector.bench.datasets import Datasets
 
 from . import gold_errors
+from .assign import measure_assign
 from .confidence import WAYS, one_run, read
 from .memory import measure_memory
 from .stage import Stage
@@ -47,6 +48,13 @@ def test_memory_is_measured_at_ten_points() -> None:
     with Stage() as stage:
         (table,) = measure_memory(stage, said.append, quick=True, tasks=10_000)
     assert len(table.rows) == len(said) == 10
+
+
+def test_assignments_are_measured_at_each_size() -> None:
+    with Stage() as stage:
+        (table,) = measure_assign(stage, lambda said: None, quick=True, sizes=(300, 3000))
+    assert [row[0] for row in table.rows] == ["300", "3,000"]
+    assert all(float(cell or 0) > 0 for row in table.rows for cell in row[3:])
 
 
 def test_a_table_is_markdown_and_csv() -> None:
