@@ -92,6 +92,7 @@ def test_every_variable_that_is_named_exists() -> None:
         "CROWDRESOLVE_DEAD_LIST_LIMIT",
         "CROWDRESOLVE_TEST_KAFKA",
         "CROWDRESOLVE_TEST_DATABASE",
+        "CROWDRESOLVE_TEST_BROWSER",
     }
     named = set(re.findall(r"CROWDRESOLVE_[A-Z_]+(?:<KEY>)?", TEXT)) - {"CROWDRESOLVE_"}
     assert named - known == set()
