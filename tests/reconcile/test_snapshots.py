@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
-from connector.adapters.sql import database, migrate, snapshots
+from connector.adapters.sql import database, migrate, snapshots, vote_columns
 from connector.adapters.sql.snapshots import SqlReader
 from connector.adapters.sql.store import open_store
 from connector.domain.records import TopicPartition
@@ -104,7 +104,7 @@ def test_a_snapshot_is_of_one_moment(engine: Engine, monkeypatch: pytest.MonkeyP
         {"type": "worker.blocked", "worker": "w1"},
         vote("t9", "w9", "n"),
     )[len(log) :]
-    read = snapshots._votes
+    read = vote_columns.vote_columns
 
     def between(*arguments: Any) -> Any:
         found = read(*arguments)
@@ -113,7 +113,7 @@ def test_a_snapshot_is_of_one_moment(engine: Engine, monkeypatch: pytest.MonkeyP
         store.close()
         return found
 
-    monkeypatch.setattr(snapshots, "_votes", between)
+    monkeypatch.setattr(snapshots, "vote_columns", between)
     s = SqlReader(engine).snapshot("p")
     assert (s.upto, s.V, dict(s.truth), list(s.workers)) == (6, 5, {}, ["w1"])
     monkeypatch.undo()
@@ -124,7 +124,7 @@ def test_a_snapshot_is_of_one_moment(engine: Engine, monkeypatch: pytest.MonkeyP
 def test_many_votes_come_in_blocks_and_progress_is_told(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshots, "PAGE", 7)
+    monkeypatch.setattr(vote_columns, "PAGE", 7)
     votes = [vote(f"t{n % 9}", f"w{n // 9}", "yn"[n % 2]) for n in range(100)]
     fold_into(engine, script(DECLARED, *votes))
     told: list[tuple[int, int]] = []
