@@ -8,7 +8,7 @@ one that is sent twice, late or too early by that clock changes nothing that a r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import structlog
 
@@ -43,6 +43,7 @@ class Timekeeper:
         self._monotonic = monotonic
         self._last: dict[TopicPartition, float] = {}
         """When a record came from the partition, or was sent to it."""
+        self._telling: dict[TopicPartition, Future[None]] = {}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="timekeeper")
 
     def heard(self, partition: TopicPartition) -> None:
@@ -58,9 +59,12 @@ class Timekeeper:
         """Send to the quiet partitions whose next lease ends by now (microseconds)."""
         time = self._now()
         for partition, expires_at in due.items():
-            if expires_at is not None and expires_at <= time:
+            if expires_at is None or expires_at > time:
+                continue
+            before = self._telling.get(partition)
+            if before is None or before.done():  # a broker that is away would have many waiting
                 self._last[partition] = self._monotonic()
-                self._pool.submit(self._tell, partition)
+                self._telling[partition] = self._pool.submit(self._tell, partition)
 
     def _tell(self, partition: TopicPartition) -> None:
         try:

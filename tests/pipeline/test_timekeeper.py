@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 import time
 from typing import Any
 
@@ -108,6 +109,22 @@ def test_a_time_that_could_not_be_sent_is_sent_later() -> None:
     assert quiet.failures == 0
     assert quiet.said() == EXPIRED
     consumer.close()
+
+
+def test_a_broker_that_does_not_answer_has_one_time_waiting_for_it() -> None:
+    quiet, answers, asked = Quiet(), threading.Event(), []
+
+    def slow(partition: TopicPartition) -> None:
+        asked.append(partition)
+        answers.wait(10)
+
+    keeper = Timekeeper(slow, lambda: quiet.now, quiet.world.clock.monotonic)
+    for _ in range(20):
+        keeper.tell({P0: quiet.now - 1})
+    answers.set()
+    time.sleep(0.3)  # any that waited would be sent now
+    keeper.close()
+    assert len(asked) == 1
 
 
 def test_a_machine_whose_clock_runs_ahead_changes_nothing() -> None:
