@@ -122,6 +122,15 @@ def test_a_report_goes_to_a_file_in_the_format_of_its_name(run: Run, tmp_path: P
     assert (tmp_path / "workers.txt").read_text().startswith("worker  projects")
 
 
+def test_a_page_goes_to_a_file_or_to_the_screen(run: Run, tmp_path: Path) -> None:
+    done = run("workers", "--out", "workers.html", "--limit", "2")
+    assert done.returncode == 0, done.stderr
+    assert "2 of 6 workers are listed here" in (tmp_path / "workers.html").read_text()
+    shown = run("project", "--project", "p", "--format", "html")
+    assert shown.stdout.lstrip().startswith("<!doctype html>")
+    assert "Of the labels we call 95 % sure" in shown.stdout
+
+
 def test_what_cannot_be_reported_has_its_exit_code(run: Run, tmp_path: Path) -> None:
     unknown = run("tasks", "--project", "nobody")
     assert unknown.returncode == 1
