@@ -55,6 +55,10 @@ class Dialect(ABC):
         """From the driver's values to a row."""
 
     @abstractmethod
+    def by_index(self, name: str) -> str:
+        """What stands behind a table's name where it must be read by that index."""
+
+    @abstractmethod
     def numbers(self, values: Collection[int]) -> Any:
         """A parameter for `among_numbers`."""
 

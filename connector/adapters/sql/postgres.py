@@ -116,6 +116,9 @@ class Postgres(Dialect):
     def maker(self, row: Any, table: Table) -> Callable[[tuple[Any, ...]], Any]:
         return row._make  # type: ignore[no-any-return]
 
+    def by_index(self, name: str) -> str:
+        return ""
+
     def numbers(self, values: Collection[int]) -> Any:
         return array("int8", list(values))
 

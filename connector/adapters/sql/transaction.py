@@ -227,15 +227,17 @@ class _Lookups:
     def __init__(self, dialect: Dialect) -> None:
         numbers, texts = dialect.among_numbers, dialect.among_texts
 
-        def select(table: Any, condition: str) -> str:
-            text = f"{statements.select(table)} WHERE {condition}"
+        def select(table: Any, condition: str, hint: str = "") -> str:
+            text = f"{statements.select(table)}{hint} WHERE {condition}"
             return text.replace("{0}", dialect.parameter)
 
         mine = "project_id = {0}"
         self.project = select(schema.projects, "name = {0}")
-        self.tasks_named = select(schema.tasks, f"{mine} AND name {texts} ORDER BY id")
+        by_name = dialect.by_index("tasks_by_name")
+        self.tasks_named = select(schema.tasks, f"{mine} AND name {texts} ORDER BY id", by_name)
         self.tasks_numbered = select(schema.tasks, f"{mine} AND id {numbers} ORDER BY id")
-        self.workers_named = select(schema.workers, f"{mine} AND name {texts} ORDER BY id")
+        by_name = dialect.by_index("workers_by_name")
+        self.workers_named = select(schema.workers, f"{mine} AND name {texts} ORDER BY id", by_name)
         self.workers_numbered = select(schema.workers, f"{mine} AND id {numbers} ORDER BY id")
         self.pairs = select(
             schema.votes,

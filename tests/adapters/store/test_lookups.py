@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from connector.adapters.sql import database, migrate
+from connector.adapters.sql.store import open_store
+
 from .rows import P0, PROJECT, Store, changes, no_vote, pair, project, task, worker
 
 
@@ -88,3 +91,22 @@ def test_the_number_of_partitions_is_the_first_one_ever_seen(store: Store) -> No
     assert store.partitions("annotations", 4) == 4
     assert store.partitions("annotations", 6) == 4
     assert store.partitions("other", 6) == 6
+
+
+def test_a_name_is_looked_up_by_its_index_on_sqlite(sqlite_url: str) -> None:
+    """Not by a walk through the project, which would save sorting the few that are found."""
+    engine = database.engine(sqlite_url)
+    migrate.ensure(engine)
+    store = open_store(sqlite_url)
+    try:
+        with store.lookups() as storage:
+            for statement, index in (
+                (storage._sql.tasks_named, "tasks_by_name"),
+                (storage._sql.workers_named, "workers_by_name"),
+            ):
+                explain = f"EXPLAIN QUERY PLAN {statement}"
+                plan = str(storage._connection.execute(explain, (1, '["a"]')).fetchall())
+                assert f"{index} (project_id=? AND name=?)" in plan
+    finally:
+        store.close()
+        engine.dispose()
