@@ -82,7 +82,7 @@ def test_what_is_no_json_object_is_said_to_be_none(value: bytes | None) -> None:
     assert code(value) is DeadCode.INVALID_JSON
 
 
-@pytest.mark.parametrize("kind", [None, 5, "", "annotation", "label.resolved", "worker.available"])
+@pytest.mark.parametrize("kind", [None, 5, "", "annotation", "label.resolved", "worker.absent"])
 def test_an_unknown_type_says_which_are_known(kind: object) -> None:
     with pytest.raises(InputError, match=r"annotation\.submitted") as refused:
         decode(vote(type=kind))
@@ -221,7 +221,13 @@ def test_every_type_of_the_topic_is_known() -> None:
         "task.added",
         "task.withdrawn",
         "task.gold",
+        "worker.available",
         "worker.blocked",
         "worker.unblocked",
         "project.declared",
+        "reconciliation.part",
+        "reconciliation.completed",
+        "reconciliation.approved",
+        "reconciliation.rejected",
+        "time.passed",
     }
