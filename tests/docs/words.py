@@ -121,7 +121,7 @@ VIEWS: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "bound": "the algorithm's, where it has one",
             "parts": "in which it came",
             "status": "`adopted`, `held`, `rejected`, `refused` or `failed`",
-            "reason": "why it is held, or was until somebody decided, refused (its code first) or failed",
+            "reason": "why it is or was held, refused (its code first) or failed",
             "summary": "JSON, as the job gave it",
             "tasks": "that it decides",
             "workers": "that it judges",
