@@ -18,6 +18,7 @@ from connector.engine.project import project_id
 from connector.engine.shard import Shard
 from connector.engine.storage import Storage
 from connector.pipeline.batch import decoded, process
+from tests.adapters.store import rows as plain
 
 from .crowd import PROJECT, declaration
 from .measure import resident_mib
@@ -213,41 +214,14 @@ def _fill(store: SqlStore, tasks: int, past: int, say: Callable[[int], None]) ->
 
 
 def _task(of: int, id: int, margin: float) -> TaskRow:
-    return TaskRow(
-        project_id=of,
-        id=id,
-        name=f"task-{id:07d}",
-        priority=0.0,
-        max_labels=None,
-        prior=None,
-        base=None,
-        run=None,
-        withdrawn=False,
-        truth=None,
-        status="open",
-        label=None,
-        confidence=0.5,
-        probabilities='{"0":0.5,"1":0.5}',
-        votes=0,
-        version=0,
-        algorithm="fast_sbic",
-        resolved_at=None,
-        updated_at=0,
-        record_z=None,
-        record_hit=None,
-        record_seq=None,
-        margin=margin,
-    )
+    shown = '{"0":0.5,"1":0.5}'
+    name = f"task-{id:07d}"
+    return plain.task(id, name, project_id=of, confidence=0.5, probabilities=shown, margin=margin)
 
 
 def _worker(of: int, number: int) -> WorkerRow:
-    nothing = dict.fromkeys(WorkerRow._fields, 0)
-    fields = {"project_id": of, "id": number + 1, "name": f"w{number}", "S": 0.0, "blocked": False}
-    doubles = {"accuracy": 0.5, "lower": 0.1, "upper": 0.9, "block_reason": None, "run_p": None}
-    return WorkerRow(**(nothing | fields | doubles))  # type: ignore[arg-type]
+    return plain.worker(number + 1, f"w{number}", project_id=of, accuracy=0.5)
 
 
 def _seen(of: int, task: int) -> PairRow:
-    nothing = dict.fromkeys(PairRow._fields)
-    pair = {"project_id": of, "task_id": task, "worker_id": OLD + 1}
-    return PairRow(**(nothing | pair | {"voted": False, "skipped": True, "gone": True}))  # type: ignore[arg-type]
+    return plain.no_vote(task, OLD + 1, project_id=of, voted=False, skipped=True)
