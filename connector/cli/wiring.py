@@ -131,7 +131,6 @@ def assemble(
         if tell_time is None
         else Timekeeper(tell_time, lambda: time.time_ns() // 1000, clock.monotonic),
     )
-    intake.busy = lambda: consumer.busy
     return Parts(consumer, intake, store)
 
 

@@ -135,12 +135,6 @@ class Consumer:
             if held:
                 self._busy.release()
 
-    @property
-    def busy(self) -> bool:
-        """Whether a batch is being written or published."""
-        publisher = self._publisher
-        return self._writer.running or (publisher is not None and not publisher.idle)
-
     # -- the loop
 
     def run(self) -> None:

@@ -113,12 +113,6 @@ class Publisher:
         with self._changed:
             return self._published.get(partition, Cursor(0))
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing waits and nothing is being sent."""
-        with self._changed:
-            return not self._queue and not self._running
-
     def drain(self, timeout_s: float) -> bool:
         """Wait until everything is out; False if that takes too long or has failed."""
         with self._changed:

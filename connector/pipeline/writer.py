@@ -38,11 +38,6 @@ class Writer:
         """Whether the last write has ended and waits to be settled."""
         return self._last is not None and self._last[1].done()
 
-    @property
-    def running(self) -> bool:
-        """Whether a write has not ended yet."""
-        return self._last is not None and not self._last[1].done()
-
     def settle(self) -> Written | None:
         """Wait for the last write, and say how it ended; None: it is settled already."""
         if self._last is None:

@@ -124,8 +124,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         int,
         Meta(ge=0, le=10_000),
         _says(
-            "How long a batch that is not full waits at most for more records, while the one"
-            " before it is written and published.",
+            "From a batch that was not full to the next: smaller, and labels come sooner at a low"
+            " rate; larger, and the service and the broker have less to do.",
             WORK,
             metavar="MS",
         ),

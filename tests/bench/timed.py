@@ -20,16 +20,17 @@ from typing import Any
 from connector.adapters.kafka.client import client_settings
 from connector.adapters.kafka.source import KafkaSource
 from connector.cli import wiring
+from connector.cli.run import tune_interpreter
 from connector.domain.records import Cursor, Outgoing, TopicPartition
 from connector.ports import Polled, Sink, Source, Store, Transaction
 from connector.settings import Settings
 
-FILLING = "waiting for the batch to fill"
-FOLDING = "decoding, folding, writing the rows"
+FOLDING = "decoding and folding, waiting for the write before it"
+WRITING = "writing the rows"
 COMMITTING = "database commit"
 QUEUED = "waiting for the last Kafka transaction"
 PUBLISHING = "Kafka transaction"
-PLACES = (FILLING, FOLDING, COMMITTING, QUEUED, PUBLISHING)
+PLACES = (FOLDING, WRITING, COMMITTING, QUEUED, PUBLISHING)
 
 
 class Times:
@@ -80,14 +81,14 @@ class TimedStore:
         t = self._times
         begun = time.perf_counter()
         if t.first is not None:
-            t.sums[FILLING] += begun - t.first
+            t.sums[FOLDING] += begun - t.first
             t.first = None
         with self._inner.transaction(partition) as transaction:
             yield transaction
-            folded = time.perf_counter()
+            written = time.perf_counter()
         done = time.perf_counter()
-        t.sums[FOLDING] += folded - begun
-        t.sums[COMMITTING] += done - folded
+        t.sums[WRITING] += written - begun
+        t.sums[COMMITTING] += done - written
         t.batches += 1
         t.committed.append(done)
 
@@ -123,6 +124,7 @@ class TimedSink:
 
 def main() -> int:
     """Run until SIGTERM."""
+    tune_interpreter()
     settings = Settings(**json.loads(Path(sys.argv[1]).read_text()))
     times = Times()
     client = client_settings(

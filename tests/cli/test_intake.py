@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import structlog
 from structlog.testing import capture_logs
@@ -72,48 +73,56 @@ def _offsets(polled: Polled) -> dict[TopicPartition, list[int]]:
     return {p: [r.offset for r in records] for p, records in polled.records.items()}
 
 
-def test_a_batch_with_nothing_in_its_way_does_not_wait() -> None:
+def test_what_comes_after_a_pause_does_not_wait() -> None:
     clock = Clock()
     source = Scripted(clock, Polled(records=_records(A, 0)), Polled(records=_records(A, 1)))
-    intake = Intake(source, clock, batch_size=100, batch_wait_s=1.0, busy=lambda: False)
+    intake = Intake(source, clock, batch_size=100, batch_wait_s=0.02)
     assert _offsets(intake.poll(0.5)) == {A: [0]}
+    clock.now += 0.02
+    before = clock.now
     assert _offsets(intake.poll(0.5)) == {A: [1]}
+    assert clock.now == before + 0.001
 
 
-def test_a_batch_waits_no_longer_than_the_one_before_it_takes() -> None:
+def test_a_batch_begins_no_sooner_than_its_wait_after_one_that_was_not_full() -> None:
     clock = Clock()
-    source = Scripted(clock, *(Polled(records=_records(A, offset)) for offset in range(100)))
-    intake = Intake(source, clock, 1000, batch_wait_s=1.0, busy=lambda: clock.now < 0.0095)
-    assert _offsets(intake.poll(0.5)) == {A: list(range(10))}
+    source = Scripted(clock, *(Polled(records=_records(A, n, n + 1)) for n in range(0, 100, 2)))
+    intake = Intake(source, clock, batch_size=100, batch_wait_s=0.02)
+    begun = []
+    for _ in range(10):
+        intake.poll(0.5)
+        begun.append(clock.now)
+    assert min(b - a for a, b in pairwise(begun)) >= 0.02
 
 
-def test_a_batch_that_is_not_full_waits_for_more_records() -> None:
+def test_nothing_waits_for_long_after_a_wake() -> None:
     clock = Clock()
-    source = Scripted(
-        clock,
-        Polled(records=_records(A, 0, 1), membership=1),
-        Polled(records=_records(B, 7), membership=2),
-        Polled(records=_records(A, 2), membership=3),
-    )
-    polled = Intake(source, clock, batch_size=100, batch_wait_s=0.02).poll(0.5)
-    assert _offsets(polled) == {A: [0, 1, 2], B: [7]}
-    assert polled.membership == 1  # the one under which the first of them came
-    assert 0.02 <= clock.now < 0.03
+    source = Scripted(clock, Polled(records=_records(A, 0)))
+    intake = Intake(source, clock, batch_size=100, batch_wait_s=10.0)
+    intake.poll(0.5)
+    intake.wake()
+    before = clock.now
+    intake.poll(0.0)
+    assert clock.now == before
 
 
-def test_a_full_batch_does_not_wait() -> None:
+def test_after_a_full_batch_nothing_waits() -> None:
     clock = Clock()
     source = Scripted(clock, Polled(records=_records(A, 0, 1)), Polled(records=_records(A, 2)))
-    polled = Intake(source, clock, batch_size=2, batch_wait_s=1.0).poll(0.5)
-    assert _offsets(polled) == {A: [0, 1]}
+    intake = Intake(source, clock, batch_size=2, batch_wait_s=1.0)
+    assert _offsets(intake.poll(0.5)) == {A: [0, 1]}
+    assert _offsets(intake.poll(0.5)) == {A: [2]}
+    assert clock.now < 0.01
 
 
 def test_a_batch_of_few_large_records_is_full_too() -> None:
     clock = Clock()
     large = {A: [Record(*A, 0, 0, None, b"x" * BATCH_BYTES)]}
     source = Scripted(clock, Polled(records=large), Polled(records=_records(A, 1)))
-    polled = Intake(source, clock, batch_size=100, batch_wait_s=1.0).poll(0.5)
-    assert _offsets(polled) == {A: [0]}
+    intake = Intake(source, clock, batch_size=100, batch_wait_s=1.0)
+    assert _offsets(intake.poll(0.5)) == {A: [0]}
+    assert _offsets(intake.poll(0.5)) == {A: [1]}
+    assert clock.now < 0.01
 
 
 def test_nothing_waits_where_nothing_came() -> None:
@@ -121,21 +130,6 @@ def test_nothing_waits_where_nothing_came() -> None:
     source = Scripted(clock)
     Intake(source, clock, batch_size=2, batch_wait_s=1.0).poll(0.5)
     assert source.timeouts == [0.5]
-
-
-def test_records_of_a_partition_that_is_taken_away_meanwhile_are_dropped() -> None:
-    clock = Clock()
-    source = Scripted(
-        clock,
-        Polled(records={**_records(A, 0), **_records(B, 5)}, membership=1),
-        Polled(assigned=[B], revoked=[A, B], membership=2),
-        Polled(records=_records(B, 5)),
-    )
-    intake = Intake(source, clock, batch_size=100, batch_wait_s=1.0)
-    polled = intake.poll(0.5)
-    assert (polled.assigned, polled.revoked) == ([B], [A, B])
-    assert _offsets(polled) == {}
-    assert polled.membership == 2
 
 
 def test_a_change_of_what_is_ours_is_told_at_once() -> None:
