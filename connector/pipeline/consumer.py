@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from math import inf
 
 import structlog
 
@@ -22,9 +21,12 @@ from connector.engine.shard import Shard
 from connector.ports import Clock, Polled, Sink, Source, Store
 
 from .adoption import Abandoned, Adoption
+from .adoptions import Adoptions
 from .batch import decoded, first_adopting, fold, is_wide, process, write
 from .failpoints import failpoint
-from .publisher import Publication, Publisher
+from .publisher import Publication
+from .publishing import RETRY_S, Publishing
+from .reach import Reach
 from .recovery import resume
 from .timekeeper import Timekeeper
 from .writer import CLOSE_WAIT_S, Writer
@@ -32,12 +34,8 @@ from .writer import CLOSE_WAIT_S, Writer
 log = structlog.get_logger("crowdresolve")
 
 REVOKE_WAIT_S = 5.0
-RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 OVERTAKEN_TRIES = 10
 ADOPTED_WAIT_S = 60.0
-
-UNREACHABLE_S = 2.0
-"""So long a broker may be without a connection before that is logged: leaders change, too."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +80,10 @@ class Consumer:
     ) -> None:
         self._source = source
         self._store = store
-        self._make_sink = make_sink
         self._clock = clock
         self._options = options or Options()
+        self._publishing = Publishing(make_sink, store, source, clock, self._options.transactional)
+        self._reach = Reach(clock)
         self._on_progress = on_progress
         self._timekeeper = timekeeper
         self._shards: dict[TopicPartition, Shard] = {}
@@ -94,18 +93,13 @@ class Consumer:
         self._owned: set[TopicPartition] = set()
         self._failed: dict[TopicPartition, tuple[float, int]] = {}
         self._membership: object = None
-        self._publisher: Publisher | None = None
         self._trimmed: dict[TopicPartition, Cursor] = {}
-        self._sent: dict[TopicPartition, Cursor] = {}
-        self._sent_lock = threading.Lock()
         self._writer = Writer()
-        self._adoptions: dict[TopicPartition, Adoption] = {}
+        self._adoptions = Adoptions(store, clock, source.wake)
         self._busy = threading.Lock()
         self._gone: set[TopicPartition] = set()
         self._lost: set[TopicPartition] = set()
         self._stopping = threading.Event()
-        self._unreached: float | None = None
-        """Since when no broker has had a connection; minus infinity: that has been logged."""
 
     # -- from other threads
 
@@ -128,9 +122,8 @@ class Consumer:
             else:
                 self._writer.wait(REVOKE_WAIT_S)
             for partition in partitions:
-                self._cancel(partition, 0.0 if lost else REVOKE_WAIT_S)
-            if self._publisher is not None:
-                self._publisher.revoke(partitions, 0.0 if lost else REVOKE_WAIT_S)
+                self._adoptions.cancel(partition, 0.0 if lost else REVOKE_WAIT_S)
+            self._publishing.revoke(partitions, 0.0 if lost else REVOKE_WAIT_S)
         finally:
             if held:
                 self._busy.release()
@@ -154,29 +147,25 @@ class Consumer:
 
     def open(self) -> None:
         """Connect. Raises DependencyError, ConfigurationError."""
-        self._open_publisher()
+        self._publishing.open()
         self._source.open()
         log.info("consumer_started", rebuild=self._options.rebuild)
 
     def finish(self) -> None:
         """Let what is committed to the database go out, as far as that is quick."""
         self._settle()
-        for partition in list(self._adoptions):
-            self._cancel(partition, self._options.drain_s)
+        self._adoptions.cancel_all(self._options.drain_s)
         self._settle_adoptions()
-        assert self._publisher is not None
-        if not self._publisher.drain(self._options.drain_s):
+        if not self._publishing.publisher.drain(self._options.drain_s):
             log.info("publishing_left_for_restart")
         self._trim()
-        self._commit_sent()
+        self._publishing.commit_sent(self._owned)
 
     def close(self) -> None:
         """Give everything up; never raises."""
         self._writer.close()
-        for partition in list(self._adoptions):
-            self._cancel(partition, CLOSE_WAIT_S)
-        if self._publisher is not None:
-            self._publisher.stop()
+        self._adoptions.cancel_all(CLOSE_WAIT_S)
+        self._publishing.close()
         if self._timekeeper is not None:
             self._timekeeper.close()
         self._source.close()
@@ -192,7 +181,8 @@ class Consumer:
         if self._writer.done:
             self._settle()
         self._settle_adoptions()
-        self._check_publisher()
+        if self._publishing.failed():
+            self._republish()
         try:
             polled = self._source.poll(0.05 if self._failed else timeout_s)
         except DependencyError as error:
@@ -200,7 +190,7 @@ class Consumer:
             self._clock.sleep(1.0)
             return
         self._membership = polled.membership
-        self._note_reach(polled.reachable)
+        self._reach.note(polled.reachable)
         if self._lost:
             raise _taken_over(self._lost)
         self._take_over(polled)
@@ -213,7 +203,7 @@ class Consumer:
                 self._fold(partition, records)
         if not polled.records:
             self._trim()
-        self._commit_sent()
+        self._publishing.commit_sent(self._owned)
         self._retry_failed()
         if self._timekeeper is not None:
             self._tell_time(self._timekeeper)
@@ -234,18 +224,6 @@ class Consumer:
             due[partition] = shard.next_expiry
         keeper.tell(due)
 
-    def _note_reach(self, reachable: bool) -> None:
-        """Say once that no broker can be reached, and once that one can: nothing else would."""
-        if reachable:
-            if self._unreached == -inf:
-                log.info("broker_back")
-            self._unreached = None
-        elif self._unreached is None:
-            self._unreached = self._clock.monotonic()
-        elif 0.0 <= self._unreached <= self._clock.monotonic() - UNREACHABLE_S:
-            log.warning("broker_unreachable", todo="it is tried for as long as it takes")
-            self._unreached = -inf
-
     def _take_over(self, polled: Polled) -> None:
         for partition in polled.revoked:
             self._let_go(partition)
@@ -257,12 +235,11 @@ class Consumer:
             self._recover(partition)
 
     def _let_go(self, partition: TopicPartition) -> None:
-        self._cancel(partition, 0.0)
-        self._adoptions.pop(partition, None)
+        self._adoptions.drop(partition, 0.0)
         self._owned.discard(partition)
         self._failed.pop(partition, None)
         self._fresh.pop(partition, None)
-        self._sent.pop(partition, None)
+        self._publishing.forget(partition)
         self._trimmed.pop(partition, None)
         if self._shards.pop(partition, None) is not None:
             log.info("partition_revoked", topic=partition.topic, partition=partition.partition)
@@ -271,8 +248,7 @@ class Consumer:
 
     def _recover(self, partition: TopicPartition) -> None:
         self._settle()
-        self._cancel(partition, ADOPTED_WAIT_S)
-        self._adoptions.pop(partition, None)
+        self._adoptions.drop(partition, ADOPTED_WAIT_S)
         try:
             self._check_partitions(partition)
             row = self._store.progress(partition)
@@ -298,11 +274,10 @@ class Consumer:
         self._shards[partition] = shard
         self._fresh.setdefault(partition, 0)
         self._failed.pop(partition, None)
-        assert self._publisher is not None
-        self._publisher.admit(partition, plan.published)
+        self._publishing.publisher.admit(partition, plan.published)
         if plan.publish is not None:
             start, until = plan.publish
-            self._submit(Publication(partition, None, start, until, self._membership))
+            self._publishing.submit(Publication(partition, None, start, until, self._membership))
         self._source.seek(partition, plan.read_from)
         if plan.skipped:
             log.warning(
@@ -361,8 +336,7 @@ class Consumer:
         self._settle()
         if self._shards.get(partition) is not shard:
             return  # the batch before it was not written; both come again
-        assert self._publisher is not None
-        published = self._publisher.published(partition)
+        published = self._publishing.publisher.published(partition)
         due = self._publication(shard, expected, changes.outgoing)
 
         def job() -> None:
@@ -384,13 +358,12 @@ class Consumer:
         self._settle()
         if self._shards.get(partition) is not shard:
             return
-        assert self._publisher is not None
         expected = shard.next_offset
         try:
             with self._busy:
                 if partition in self._gone:
                     return
-                published = self._publisher.published(partition)
+                published = self._publishing.publisher.published(partition)
                 messages = process(self._store, shard, records, published, events)
         except DependencyError as error:
             self._fail(partition, error)
@@ -413,28 +386,16 @@ class Consumer:
             return
         assert not isinstance(event, InputError)
         self._source.pause(partition)
-        begun = self._clock.monotonic()
-        adoption = Adoption(self._store, shard, record, event, begun, self._source.wake)
         with self._busy:
             if partition in self._gone:
                 return
-            self._adoptions[partition] = adoption
-            adoption.start()
-        log.info(
-            "run_ending",
-            topic=partition.topic,
-            partition=partition.partition,
-            offset=record.offset,
-            run=getattr(event, "run", None),
-        )
+            self._adoptions.begin(partition, shard, record, event)
 
     def _settle_adoptions(self) -> None:
         """Draw the consequences of adoptions that have ended."""
-        for partition, adoption in list(self._adoptions.items()):
-            if adoption.done:
-                del self._adoptions[partition]
-                if self._shards.get(partition) is adoption.shard:
-                    self._adopted(partition, adoption)
+        for partition, adoption in self._adoptions.ended():
+            if self._shards.get(partition) is adoption.shard:
+                self._adopted(partition, adoption)
 
     def _adopted(self, partition: TopicPartition, adoption: Adoption) -> None:
         error, shard = adoption.error, adoption.shard
@@ -457,11 +418,6 @@ class Consumer:
             self._shards.pop(partition, None)
             if not isinstance(error, Abandoned):
                 raise error
-
-    def _cancel(self, partition: TopicPartition, wait_s: float) -> None:
-        adoption = self._adoptions.get(partition)
-        if adoption is not None:
-            adoption.cancel(wait_s)
 
     def _settle(self) -> None:
         """Wait for the batch that is being written, and draw the consequences."""
@@ -498,7 +454,7 @@ class Consumer:
         """Hand on a batch that is written. Also called from the writer's thread."""
         if due is None:
             return
-        self._submit(due)
+        self._publishing.submit(due)
         if self._on_progress is not None:
             self._on_progress(due.partition, records, len(due.messages or ()))
 
@@ -509,11 +465,10 @@ class Consumer:
         last batch's messages again.
         """
         self._settle()
-        assert self._publisher is not None
         for partition in list(self._shards):
             if partition in self._adoptions:
                 continue
-            published = self._publisher.published(partition)
+            published = self._publishing.publisher.published(partition)
             if published <= self._trimmed.get(partition, Cursor(0)):
                 continue
             try:
@@ -572,62 +527,10 @@ class Consumer:
                 " and start with an empty database (--database, --topic-annotations)."
             )
 
-    # -- publishing
-
-    def _submit(self, work: Publication) -> None:
-        assert self._publisher is not None
-        try:
-            self._publisher.submit(work)
-        except DependencyError:
-            return  # the outbox has it; the next turn opens a new publisher and recovers
-
-    def _open_publisher(self) -> None:
-        sink = self._make_sink()
-        sink.open()
-        self._publisher = Publisher(sink, self._store, self._note_sent)
-        self._publisher.start()
-
-    def _note_sent(self, cursors: dict[TopicPartition, Cursor], messages: int) -> None:
-        if not self._options.transactional:
-            with self._sent_lock:
-                self._sent.update(cursors)
-
-    def _commit_sent(self) -> None:
-        """at_least_once: the group's cursor follows what was acknowledged."""
-        if self._options.transactional or not self._sent:
-            return
-        with self._sent_lock:
-            due = {p: c for p, c in self._sent.items() if p in self._owned}
-            self._sent.clear()
-        if due:
-            try:
-                self._source.commit(due)
-            except DependencyError as error:
-                log.warning("offsets_not_committed", reason=str(error))
-
-    def _check_publisher(self) -> None:
-        assert self._publisher is not None
-        try:
-            self._publisher.check()
-        except DependencyError as error:
-            log.warning("publisher_failed", reason=str(error))
-            self._reopen_publisher()
-
-    def _reopen_publisher(self) -> None:
+    def _republish(self) -> None:
         """An outcome that nobody knows: a new producer, and every partition recovered."""
         self._settle()
-        assert self._publisher is not None
-        self._publisher.stop()
-        tries = 0
-        while not self._stopping.is_set():
-            try:
-                self._open_publisher()
-                break
-            except DependencyError as error:
-                wait = RETRY_S[min(tries, len(RETRY_S) - 1)]
-                tries += 1
-                log.warning("broker_away", retry_in_s=wait, reason=str(error))
-                self._clock.sleep(wait)
+        self._publishing.reopen(self._stopping)
         for partition in list(self._owned):
             self._shards.pop(partition, None)
             self._source.pause(partition)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from structlog.testing import capture_logs
 
-from connector.pipeline.consumer import UNREACHABLE_S, Consumer
+from connector.pipeline.consumer import Consumer
+from connector.pipeline.reach import UNREACHABLE_S
 
 from .world import World
 
