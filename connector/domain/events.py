@@ -101,6 +101,7 @@ class WorkerBlocked(_Event, tag="worker.blocked", kw_only=True, gc=False):
 
     worker: Id
     reason: str | UnsetType = UNSET
+    run: Id | UnsetType = UNSET
 
 
 class WorkerUnblocked(_Event, tag="worker.unblocked", kw_only=True, gc=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from connector.domain.events import WorkerBlocked, WorkerUnblocked
 
 from .assign import BLOCKED, give_back
+from .runs import ADOPTED
 from .state import Worker
 from .turn import Outcome, Turn
 
@@ -12,8 +13,13 @@ from .turn import Outcome, Turn
 def blocked(turn: Turn, e: WorkerBlocked) -> Outcome:
     """`worker.blocked`: the votes leave their tasks' m, r, c and n, though not n_j and S_j.
 
-    What the worker holds goes back first.
+    What the worker holds goes back first.  A block that comes from a run holds only if that run was
+    adopted: one that waits for a person, or cannot be used, must not take anybody's votes out.
     """
+    if isinstance(e.run, str):
+        run = turn.project.staging.ended(turn.storage, e.run)
+        if run is None or run.status != ADOPTED:
+            return Outcome.DUPLICATE
     worker = turn.worker(e.worker)
     if worker.blocked:
         return Outcome.DUPLICATE

@@ -51,8 +51,11 @@ def flags(result: Result) -> Sequence[Flag]:
     return [Flag(f.flag, f.reason) for f in found]
 
 
-def blocks(result: Result, found: Sequence[Flag]) -> list[bytes]:
-    """`worker.blocked` for each spammer with enough votes, where the project says so."""
+def blocks(result: Result, run: str, found: Sequence[Flag]) -> list[bytes]:
+    """`worker.blocked` for each spammer with enough votes, where the project says so.
+
+    Each names the run, so that it holds only if the run is adopted.
+    """
     s = result.snapshot
     after = s.config.block_spammers_after
     if not after:
@@ -65,6 +68,7 @@ def blocks(result: Result, found: Sequence[Flag]) -> list[bytes]:
                 "project": s.project,
                 "worker": name,
                 "reason": f"{flag.flag}: {flag.reason}",
+                "run": run,
             }
         )
         for name, n, flag in zip(s.workers, votes, found, strict=False)

@@ -199,7 +199,7 @@ class ProjectRun:
         }
         end = completed(result, run, len(values), started, datetime.now(UTC), seconds)
         failpoint("encoded")
-        return result.algorithm, [*values, end, *blocks(result, found)]
+        return result.algorithm, [*values, end, *blocks(result, run, found)]
 
     def _sent(
         self, snapshot: Snapshot, run: str, algorithm: str | None, values: Sequence[bytes]

@@ -65,6 +65,8 @@ FIELDS: dict[str, str] = {
     "reconcile": "The scheduled job's method and guard.",
     "algorithm": "`auto`: `sorted_sbic` for binary and categorical projects, `cola` for ordinal.",
     "run": "The run's name, as its job gave it.",
+    "WorkerBlocked.run": "The run by which the worker is a spammer; where it is not adopted, the"
+    " block is a duplicate.",
     "part": "Its number among the run's parts.",
     "tasks": "The base of each task's log-weights.",
     "workers": "What the run says of workers.",

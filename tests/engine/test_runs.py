@@ -329,6 +329,23 @@ def test_a_rejected_run_is_gone(make: Make) -> None:
     assert scene.shard.duplicates == 1
 
 
+def test_a_run_blocks_workers_only_if_it_is_adopted(make: Make) -> None:
+    scene = voted(make(reconcile={"max_flip_fraction": 0}, resolve={"confidence": 0.6}))
+    flips = {"a": [-9.0, 0.0], "b": [0.0, -9.0], "c": [-9.0, 0.0]}
+
+    def block(run: str) -> bool:
+        scene.send("worker.blocked", worker="u", reason="spammer", run=run)
+        return scene.worker("u").blocked
+
+    scene.run("r", flips, P)
+    assert scene.runs()["r"].status == "held"
+    assert not block("r"), "nobody has approved it"
+    assert not block("nobody's")
+    assert scene.shard.duplicates == 2
+    scene.send("reconciliation.approved", run="r")
+    assert block("r")
+
+
 def test_a_held_run_is_refused_once_it_is_overtaken(make: Make) -> None:
     scene = voted(make(reconcile={"max_flip_fraction": 0}, resolve={"confidence": 0.6}))
     flips = {"a": [-9.0, 0.0], "b": [0.0, -9.0], "c": [-9.0, 0.0]}

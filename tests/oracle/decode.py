@@ -91,7 +91,7 @@ def gold_set(project: str, fields: Fields) -> Event:
 
 def blocked(project: str, fields: Fields) -> Event:
     check_reason(fields)
-    return Blocked(project, identifier(fields, "worker"))
+    return Blocked(project, identifier(fields, "worker"), optional_identifier(fields, "run"))
 
 
 def unblocked(project: str, fields: Fields) -> Event:

@@ -104,6 +104,7 @@ class GoldSet(Event):
 @dataclass(frozen=True)
 class Blocked(Event):
     worker: str
+    run: str | None = None
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class PlainFold:
             case GoldSet():
                 return tasks.set_gold(turn, project, event)
             case Blocked():
-                return tasks.block(turn, project, event.worker)
+                return tasks.block(turn, project, event)
             case Unblocked():
                 return tasks.unblock(turn, project, event.worker)
             case Available():

@@ -288,7 +288,11 @@ class Maker:
     def block(self, project: ProjectMade) -> Fields:
         kind = self.rng.choice(("worker.blocked", "worker.unblocked", "worker.unblocked"))
         fields: Fields = {"type": kind, "worker": self.rng.choice(self.workers)}
-        return fields | ({"reason": ""} if self.rng.random() < 0.3 else {})
+        fields |= {"reason": ""} if self.rng.random() < 0.3 else {}
+        state = self.fold.projects.get(str(project.name))
+        if kind == "worker.blocked" and state is not None and state.runs:
+            fields |= {"run": self.rng.choice([*state.runs, "nobody's"])}
+        return fields
 
     def add(self, project: ProjectMade) -> Fields:
         rng = self.rng

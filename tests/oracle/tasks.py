@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .assign import end_of_task, end_of_worker
-from .events import Added, GoldSet
+from .events import Added, Blocked, GoldSet
 from .fields import Rejected
 from .project import Project
 from .state import Worker
@@ -59,8 +59,13 @@ def set_gold(turn: Turn, project: Project, event: GoldSet) -> str:
     return APPLIED
 
 
-def block(turn: Turn, project: Project, name: str) -> str:
-    worker = turn.worker(project, name)
+def block(turn: Turn, project: Project, event: Blocked) -> str:
+    """A block that comes from a run holds only if that run was adopted."""
+    if event.run is not None:
+        run = project.runs.get(event.run)
+        if run is None or run.status != "adopted":
+            return DUPLICATE
+    worker = turn.worker(project, event.worker)
     if worker.blocked:
         return DUPLICATE
     end_of_worker(turn, project, worker.name)

@@ -45,10 +45,10 @@ def test_a_spammer_is_blocked_from_so_many_votes_on_where_the_project_says_so(
     after: int, who: list[str]
 ) -> None:
     result = computed(spammed(), after)
-    events = [json.loads(v) for v in blocks(result, flags(result))]
+    events = [json.loads(v) for v in blocks(result, "r", flags(result))]
     assert [e["worker"] for e in events] == who
     for e in events:
-        assert (e["type"], e["project"]) == ("worker.blocked", "p")
+        assert (e["type"], e["project"], e["run"]) == ("worker.blocked", "p", "r")
         assert e["reason"].startswith("spammer: ")
 
 
@@ -61,7 +61,7 @@ def test_a_blocked_worker_weighs_nothing_and_keeps_a_flag() -> None:
     np.testing.assert_array_equal(result.p[:8], without.p)
     assert result.snapshot.names[8] == "b0"
     assert flags(result)[8].flag == "spammer"
-    assert blocks(result, flags(result)) == [], "it is blocked already"
+    assert blocks(result, "r", flags(result)) == [], "it is blocked already"
     values = [json.loads(v) for v in parts(result, "r1", flags(result))]
     (told,) = [w for v in values for w in v.get("workers", []) if w["worker"] == "b0"]
     right = sum(float(result.probas[i][x]) for i, _, x in out)
