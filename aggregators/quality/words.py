@@ -35,7 +35,7 @@ def reason(flag: str, c: Case) -> str:
         d = c.change
         return (
             f"{d.right:,} of the latest {d.block:,} clear tasks right, {d.before:,} of"
-            f" {d.earlier:,} before (chance of that without a change: {d.chance:.1g})"
+            f" {d.earlier:,} before (without a change {one_in(d.chance)} would look so)"
         )
     if flag == "too_few":
         if not c.votes:
@@ -69,6 +69,12 @@ def numbers(flag: str, c: Case) -> Mapping[str, float]:
     if flag == "drifting" and c.change is not None:
         found |= c.change._asdict()
     return found
+
+
+def one_in(chance: float) -> str:
+    """A small probability in words: `1 in 2,500`."""
+    times = 1.0 / max(chance, 1e-300)
+    return "fewer than 1 in a million" if times > 1e6 else f"1 in {times:,.0f}"
 
 
 def counted(votes: int) -> str:

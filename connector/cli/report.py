@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated
@@ -45,12 +45,20 @@ Limit = Annotated[
     int, typer.Option("--limit", metavar="N", min=1, help="Most rows of a table or page.")
 ]
 
+Worker = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--worker", metavar="NAME", help="Only this one, repeatable; the page has its history."
+    ),
+]
+
 
 @app.command()
 @command_with("database")
 def workers(
     loaded: Loaded,
     project: Project = None,
+    worker: Worker = None,
     format: Format = None,
     out: Out = None,
     limit: Limit = LIMIT,
@@ -59,7 +67,7 @@ def workers(
 
     The flagged and then the worst come first.
     """
-    _report(loaded, "workers", project, format, out, limit)
+    _report(loaded, "workers", project, format, out, limit, worker or ())
 
 
 @app.command()
@@ -98,11 +106,18 @@ def resolutions(
 
 
 def _report(
-    loaded: Loaded, kind: str, project: str | None, format: str | None, out: str | None, limit: int
+    loaded: Loaded,
+    kind: str,
+    project: str | None,
+    format: str | None,
+    out: str | None,
+    limit: int,
+    only: Sequence[str] = (),
 ) -> None:
     from connector.adapters.sql import migrate
     from connector.reports import formats, html
     from connector.reports.rows import REPORTS, plain, projects
+    from connector.reports.rows import workers as workers_
     from connector.reports.tables import TABLES
 
     chosen = _format(format, out)
@@ -113,10 +128,10 @@ def _report(
         configs = projects(engine, project)
         if chosen == "html":
             with _bytes(out) as file:
-                html.write(file, engine, kind, project, configs, limit)
+                html.write(file, engine, kind, project, configs, limit, only)
             _written(out)
             return
-        report = REPORTS[kind](engine, project)
+        report = workers_(engine, project, only) if only else REPORTS[kind](engine, project)
         if chosen == "table":
             with _console(out) as console:
                 TABLES[kind](console, report, configs, limit)

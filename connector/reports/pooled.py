@@ -31,13 +31,16 @@ COLUMNS = (
 _PAGE = 5_000
 
 
-def pooled(engine: Engine, configs: Mapping[str, ProjectConfig]) -> Iterator[Sequence[Any]]:
-    """One row a worker: votes and right ones summed over projects, the worst flag.
+def pooled(
+    engine: Engine, configs: Mapping[str, ProjectConfig], only: Sequence[str] = ()
+) -> Iterator[Sequence[Any]]:
+    """One row a worker, of those named or of all: votes and right ones summed, the worst flag.
 
     The accuracy is (S + alpha) / (n + alpha + beta) with S and n summed, and with the mean of the
     projects' priors, which is their prior where they agree.
     """
-    people = [(name, list(mine)) for name, mine in groupby(shares(engine), key=lambda s: s.worker)]
+    grouped = groupby(shares(engine), key=lambda s: s.worker)
+    people = [(name, list(mine)) for name, mine in grouped if not only or name in only]
     for first in range(0, len(people), _PAGE):
         yield from _rows(people[first : first + _PAGE], configs)
 

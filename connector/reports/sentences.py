@@ -22,11 +22,13 @@ class Calibration(NamedTuple):
     stated_mean: float | None
 
 
-def calibration_sentence(found: Calibration, config: ProjectConfig) -> str:
-    """How far the stated confidence can be believed, by the gold tasks."""
+def calibration_sentence(found: Calibration, config: ProjectConfig, gold: int = 0) -> str:
+    """How far the stated confidence can be believed, by the gold tasks; `gold` of them in all."""
     stop = percent(config.confidence)
     if not config.calibrate:
         return "calibration is off: confidence is not checked"
+    if not found.gold_tasks and gold:
+        return f"none of {_gold(gold)} has two votes yet: confidence is not checked"
     if not found.gold_tasks:
         return "no gold: confidence is not checked"
     if found.lower is None or found.upper is None:
@@ -43,6 +45,18 @@ def calibration_sentence(found: Calibration, config: ProjectConfig) -> str:
             " `confidence`, or find better workers"
         )
     return text
+
+
+def calibration_figures(found: Calibration, config: ProjectConfig) -> str:
+    """What the sentence rests on: hits at the stop value, and the slope."""
+    if not config.calibrate or not found.gold_tasks:
+        return "none"
+    stated = "" if found.stated_mean is None else f", stated {percent(found.stated_mean)} %"
+    return (
+        f"{found.right_at_stop:,} of {found.resolved_at_stop:,} gold tasks at the stop value"
+        f" right{stated}; slope {found.b:.2f} (1: as sure as the votes look, below"
+        f" {LOW_SLOPE:g}: {percent(config.confidence)} % is out of reach)"
+    )
 
 
 def agreement_sentence(alpha: float | None, level: str) -> str:

@@ -16,11 +16,16 @@ from connector.domain.config import ProjectConfig
 
 from .agreement import level_of
 from .bars import count_bar, interval_bar
+from .meanings import MEANINGS, UNJUDGED
+from .names import short, visible
 from .pooled import severity
 from .rows import Report
-from .sentences import agreement_sentence
+from .sentences import Calibration, agreement_sentence, calibration_figures
 
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999)
+_NAME = 32
+"""Cells of a name: one worker with a long one would push all columns off the screen."""
+CLASSES = 20
 _LINE = "0 ... accuracy ... 1"
 _ORDER = ("confident", "capped", "ambiguous", "gold", "adjudicated")
 _T = TypeVar("_T")
@@ -36,22 +41,42 @@ def workers(console: Console, report: Report, configs: Configs, limit: int) -> N
     columns = ["worker", "accuracy", "95 % interval", _LINE, "votes", "agreement", "flag", "why"]
     numbers = ("accuracy", "95 % interval", "votes", "agreement")
     table = _table([*columns[:1], *(["projects"] if several else []), *columns[1:]], numbers)
+    flags: set[str | None] = set()
     for row in nsmallest(
         limit, counted, key=lambda r: (severity(r["flag"]), r["upper"], r["worker"])
     ):
         cells = [
-            row["worker"],
-            *([", ".join(json.loads(row["projects"]))] if several else []),
+            _name(row["worker"]),
+            *([", ".join(map(_name, _projects(row)))] if several else []),
             f"{row['accuracy']:.3f}",
             f"{row['lower']:.3f} - {row['upper']:.3f}",
             interval_bar(row["lower"], row["accuracy"], row["upper"]),
             f"{row['votes']:,}",
             _share(row["agreement"]),
             row["flag"] or "",
-            row["flag_reason"] or "",
+            _blocked(row, report) + (row["flag_reason"] or ""),
         ]
         table.add_row(*map(Text, cells))
+        flags.add(row["flag"])
     _finish(console, table, counted, limit, "workers")
+    for flag, meaning in MEANINGS.items():
+        if flag in flags and flag != "ok":
+            console.print(f"{flag}: {meaning.says}. {meaning.do.replace('`', '')}.", markup=False)
+    if None in flags and counted.count:
+        said = f"{UNJUDGED.says}. {UNJUDGED.do.replace('`', '')}."
+        console.print(f"no flag: {said}", markup=False)
+
+
+def _blocked(row: Row, report: Report) -> str:
+    """Where the worker is blocked, in words."""
+    places = [of for of in _projects(row) if (of, row["worker"]) in report.blocked]
+    if not places:
+        return ""
+    return "blocked; " if "project" in row else f"blocked in {', '.join(map(_name, places))}; "
+
+
+def _projects(row: Row) -> list[str]:
+    return [row["project"]] if "project" in row else json.loads(row["projects"])
 
 
 def tasks(console: Console, report: Report, configs: Configs, limit: int) -> None:
@@ -63,8 +88,8 @@ def tasks(console: Console, report: Report, configs: Configs, limit: int) -> Non
     table = _table([*(["project"] if several else []), *columns], numbers)
     for row in nsmallest(limit, counted, key=lambda r: (r["confidence"], r["project"], r["task"])):
         cells = [
-            row["task"],
-            "" if row["label"] is None else row["label"],
+            _name(row["task"]),
+            "" if row["label"] is None else _name(row["label"]),
             f"{row['confidence']:.3f}",
             row["status"],
             f"{row['votes']:,}",
@@ -72,7 +97,7 @@ def tasks(console: Console, report: Report, configs: Configs, limit: int) -> Non
             row["algorithm"],
             row["resolved_at"] or "",
         ]
-        table.add_row(*map(Text, [*([row["project"]] if several else []), *cells]))
+        table.add_row(*map(Text, [*([_name(row["project"])] if several else []), *cells]))
     _finish(console, table, counted, limit, "tasks")
 
 
@@ -84,15 +109,22 @@ def project(console: Console, report: Report, configs: Configs, limit: int) -> N
         if shown:
             console.print()
         shown = True
-        console.print(Text.assemble(("Project ", ""), (row["project"], "bold")))
+        console.print(Text.assemble(("Project ", ""), (visible(row["project"]), "bold")))
         for name, text in _project_lines(row, config):
-            console.print(Text.assemble((f"  {name:<12}", "dim"), text))
+            lines = Text(text).wrap(console, max(20, console.width - 14))
+            for number, line in enumerate(lines):
+                head = "" if number else name
+                console.print(Text.assemble((f"  {head:<12}", "dim"), line))
     if not shown:
         console.print("No project has been declared yet.")
 
 
 def _project_lines(row: Row, config: ProjectConfig) -> Iterator[tuple[str, str]]:
-    yield "kind", f"{config.kind}: {', '.join(config.classes)}"
+    more = len(config.classes) - CLASSES
+    named = ", ".join(map(_name, config.classes[:CLASSES])) + (
+        f", {more:,} more" if more > 0 else ""
+    )
+    yield "kind", f"{config.kind}: {named}"
     tasks = row["tasks"]
     done = f"{row['resolved']:,} resolved, {row['open']:,} open, {row['ambiguous']:,} ambiguous"
     yield "tasks", f"{tasks:,}: {done}"
@@ -104,7 +136,13 @@ def _project_lines(row: Row, config: ProjectConfig) -> Iterator[tuple[str, str]]
     said = "no votes yet" if mean is None else f"{mean:.3f} on average; a task resolves at"
     yield "confidence", said if mean is None else f"{said} {config.confidence:g}"
     yield "checked", row["checked"]
+    yield (
+        "by gold",
+        calibration_figures(Calibration(*(row[n] for n in Calibration._fields)), config),
+    )
     yield "agreement", agreement_sentence(row["alpha"], level_of(config))
+    if row["advice"]:
+        yield "next", row["advice"].replace("`", "")
 
 
 def resolutions(console: Console, report: Report, configs: Configs, limit: int) -> None:
@@ -118,7 +156,9 @@ def resolutions(console: Console, report: Report, configs: Configs, limit: int) 
         if i:
             console.print()
         total = statuses[name].total()
-        console.print(Text.assemble("Project ", (name, "bold"), f": {total:,} tasks resolved"))
+        console.print(
+            Text.assemble("Project ", (visible(name), "bold"), f": {total:,} tasks resolved")
+        )
         if not total:
             continue
         table = _table(["status", "tasks", ""], ["tasks"])
@@ -179,6 +219,10 @@ def _dicts(report: Report) -> Iterator[Row]:
 def place(status: str) -> int:
     """Of a status among those that reports list."""
     return _ORDER.index(status) if status in _ORDER else len(_ORDER)
+
+
+def _name(name: str) -> str:
+    return short(visible(name), _NAME)
 
 
 def _share(value: float | None) -> str:

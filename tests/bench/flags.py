@@ -12,15 +12,13 @@ from aggregators.quality import FLAGS, WorkerFlag, flag_workers
 
 from .stage import Stage
 from .table import Cell, Table
-from .workers import KINDS, PROJECTS, Project, Simulated, simulate
+from .workers import GOLD, KINDS, PROJECTS, Project, Simulated, simulate
 
 SEEDS = 20
 LOOKS = 5
 ORDINAL_LOOKS = 2
 """COLA takes its time."""
 WORKERS = 60
-GOLD = 0.1
-"""Share of the tasks whose truth is known."""
 LIMIT = 0.01
 ALARMS = FLAGS[: FLAGS.index("too_few")]
 EACH = 2
@@ -30,8 +28,11 @@ FOUND_BY = {
     "frequencies": {"spammer"},
     "constant": {"constant", "spammer"},
     "adversarial": {"adversarial"},
+    "trapped": {"gold_failed"},
     "drifter": {"drifting"},
 }
+WORTHLESS = ("spammer", "frequencies", "constant", "adversarial")
+"""Whose answers are as good as chance or worse: to call them ok is the false alarm of `ok`."""
 
 
 def measure_flags(stage: Stage, say: Callable[[str], None], *, quick: bool) -> list[Table]:
@@ -54,13 +55,16 @@ def measure_flags(stage: Stage, say: Callable[[str], None], *, quick: bool) -> l
         for votes in (50, 100, 200, 500):
             say(f"flags: mixed, {name}, {votes} votes each")
             hits: Counter[str] = Counter()
+            cleared = 0
             for seed in range(seeds):
                 found = flagged(simulate(project, crowd, votes, seed), project)
                 for kind, flag in zip(crowd, found, strict=True):
                     hits[kind] += flag.flag in FOUND_BY.get(kind, {"ok"})
+                    cleared += kind in WORTHLESS and flag.flag == "ok"
             fine = hits["honest"] / (seeds * crowd.count("honest"))
             shares = [100.0 * hits[k] / (seeds * EACH) for k in KINDS[1:]]
-            power.append([name, votes, *shares, 100.0 * fine])
+            wrongly = cleared / (seeds * EACH * len(WORTHLESS))
+            power.append([name, votes, *shares, 100.0 * fine, 100.0 * wrongly])
     missed = any(isinstance(c, float) and c > 100 * LIMIT for row in alarms for c in row[3:])
     return [
         Table(
@@ -80,14 +84,16 @@ def measure_flags(stage: Stage, say: Callable[[str], None], *, quick: bool) -> l
         Table(
             "flags_power",
             "Workers who were found, per cent, by how many votes each had given",
-            ["project", "votes each", *KINDS[1:], "honest are ok"],
+            ["project", "votes each", *KINDS[1:], "honest are ok", "worthless are ok"],
             power,
             [
                 (
                     f"{seeds} seeds of {WORKERS} workers, {EACH} of each kind, one look at the end."
                     " spammer: at random; frequencies: at random, as frequent as the classes;"
                     " constant: one answer in 98 of 100 (found: `constant` or `spammer`);"
-                    " adversarial: wrong in 90 of 100; drifter: at random after 60 % of the votes."
+                    " adversarial: wrong in 90 of 100; trapped: honest, but wrong in 80 of 100"
+                    " gold tasks; drifter: at random after 60 % of the votes. worthless: the"
+                    " first four."
                 )
             ],
         ),
@@ -111,13 +117,12 @@ def flagged(crowd: Simulated, project: Project, share: float = 1.0) -> list[Work
     classes = range(project.K)
     model = (COLA if project.ordinal else SortedSBIC)(classes=classes, seed=0)
     tasks = int(task.max()) + 1
-    gold = np.arange(tasks) % round(1 / GOLD) == 0
     return flag_workers(
         task,
         worker,
         label,
         model.fit(task, worker, label).probas_,
-        truth=np.where(gold, crowd.truth[:tasks], -1),
+        truth=np.where(crowd.gold[:tasks], crowd.truth[:tasks], -1),
         workers=len(crowd.kind),
         class_prior=None if project.ordinal else np.full(project.K, 1.0 / project.K),
         ordinal=project.ordinal,

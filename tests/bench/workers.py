@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aggregators._types import IntArray
+from aggregators._types import BoolArray, IntArray
 
 NEAR = 0.6
 """Of the wrong answers of an ordinal crowd, so many are next to the truth."""
@@ -43,9 +43,13 @@ PROJECTS = {
     "5 in order": Project(5, (0.1, 0.2, 0.4, 0.2, 0.1), 5, (0.5, 0.9), ordinal=True),
 }
 
-KINDS = ("honest", "spammer", "frequencies", "constant", "adversarial", "drifter")
+KINDS = ("honest", "spammer", "frequencies", "constant", "adversarial", "trapped", "drifter")
 """What a worker does: the best they can; answer at random; at random as frequent as the classes
-are; one answer in 98 of 100; a wrong one in 90 of 100; honest, then at random after 60 %."""
+are; one answer in 98 of 100; a wrong one in 90 of 100; honest but for gold, wrong there in 80 of
+100, as one who works by habit and fails the traps; honest, then at random after 60 %."""
+
+GOLD = 0.1
+"""Share of the tasks whose truth is known."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Simulated:
         label: length V.
         truth: length M.
         kind: length N, what each worker is.
+        gold: length M, whether the truth is known.
     """
 
     task: IntArray
@@ -65,6 +70,7 @@ class Simulated:
     label: IntArray
     truth: IntArray
     kind: list[str]
+    gold: BoolArray
 
 
 def simulate(project: Project, kinds: list[str], votes_each: int, seed: int) -> Simulated:
@@ -98,7 +104,12 @@ def simulate(project: Project, kinds: list[str], votes_each: int, seed: int) -> 
     label[reversed_] = np.where(random.random(V) < 0.9, wrong, c)[reversed_]
     lost = (kind == "drifter") & (turn >= 0.6 * votes_each)
     label[lost] = guess[lost]
-    return Simulated(task, worker, label, truth, kinds)
+    gold = np.arange(M) % round(1 / GOLD) == 0
+    # Drawn last, so that the votes of the other kinds are the same with these and without.
+    fooled = (kind == "trapped") & gold[task]
+    other = (c + random.integers(1, K, V)) % K
+    label[fooled] = np.where(random.random(V) < 0.8, other, c)[fooled]
+    return Simulated(task, worker, label, truth, kinds, gold)
 
 
 def _wrong(project: Project, c: IntArray, random: np.random.Generator) -> IntArray:

@@ -92,6 +92,41 @@ def test_the_worst_worker_comes_first_in_the_table(run: Run) -> None:
     assert few.splitlines()[1].split()[:3] == ["w5", "p,", "q"]
 
 
+def test_one_long_name_leaves_the_other_columns_their_room(run: Run, tmp_path: Path) -> None:
+    name = "x" * 500
+    votes = [
+        {"type": "annotation.submitted", "project": "p", "task": t, "worker": w, "label": "1"}
+        for t in ("a" * 400, "b")
+        for w in (name, "\x1b[31mred\n")
+    ]
+    first = {"type": "project.declared", "project": "p", "kind": "binary", "classes": ["0", "1"]}
+    url = f"sqlite:///{tmp_path / 'long.db'}"
+    with replay([write_jsonl(tmp_path / "long.jsonl", [first, *votes])], database=url):
+        pass
+    for kind in ("workers", "tasks"):
+        header, *rows = run(kind, CROWDRESOLVE_DATABASE=url).stdout.splitlines()
+        assert "votes" in header
+        assert len(header) <= 160
+        assert not any("\x1b" in row for row in rows)
+    shown = run("workers", CROWDRESOLVE_DATABASE=url).stdout
+    assert f"{'x' * 15}…{'x' * 15}" in shown
+    assert r'"\x1b[31mred\n"' in shown
+    assert name in run("workers", "--format", "csv", CROWDRESOLVE_DATABASE=url).stdout
+
+
+def test_a_worker_can_be_asked_for_by_name(run: Run, tmp_path: Path) -> None:
+    for project in ((), ("--project", "p")):
+        rows = json.loads(run("workers", *project, "--worker", "w2", "--format", "json").stdout)
+        assert [row["worker"] for row in rows] == ["w2"]
+        unknown = run("workers", *project, "--worker", "w2", "--worker", "nobody")
+        assert unknown.returncode == 1
+        assert "there is no worker 'nobody'" in unknown.stderr
+    assert run("workers", "--worker", "w2", "--out", "w2.html").returncode == 0
+    page = (tmp_path / "w2.html").read_text()
+    assert "<h1>w2</h1>" in page
+    assert "Accuracy of w2 in q over time" in page
+
+
 def test_a_project_is_told_in_words(run: Run) -> None:
     done = run("project", "--project", "p")
     assert "Project p" in done.stdout

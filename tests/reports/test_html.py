@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 import sys
 from html.parser import HTMLParser
 from math import exp
@@ -13,13 +14,16 @@ import pytest
 from scipy import stats
 from sqlalchemy import Engine
 
+from connector.adapters.sql.database import engine
+from connector.replay import replay
 from connector.reports import html
 from connector.reports.formats import Unsupported
 from connector.reports.html.heat import MOST, heat
-from connector.reports.html.pictures import short
 from connector.reports.html.projects import reliability_bins
-from connector.reports.rows import projects
+from connector.reports.names import visible
+from connector.reports.rows import UnknownWorker, projects
 from tests.oracle.fold import PlainFold
+from tests.replay.files import write_jsonl
 
 
 class Tables(HTMLParser):
@@ -68,10 +72,11 @@ def test_the_page_about_workers_has_the_fold_s_figures(reader: Engine, fold: Pla
         _, *rows = page(reader, "workers", project.name).found[
             "Flagged workers first, then those with the most votes"
         ]
-        assert {row[0] for row in rows} == set(project.workers)
+        names = {visible(name): name for name in project.workers}
+        assert {row[0] for row in rows} == set(names)
         alpha, beta = project.config.worker_prior
-        for name, accuracy, interval, votes, *_ in rows:
-            worker = project.workers[name]
+        for name, _, accuracy, interval, votes, *_ in rows:
+            worker = project.workers[names[name]]
             S, n = project.S(worker), len(worker.votes)
             belief = stats.beta(S + alpha, n - S + beta)
             low, high = belief.ppf([0.025, 0.975])
@@ -87,11 +92,65 @@ def test_the_page_about_tasks_counts_the_fold_s_tasks(reader: Engine, fold: Plai
         want = [row for row in fold.task_labels() if row["project"] == project.name]
         shown = page(reader, "tasks", project.name)
         _, *rows = shown.found["Tasks, the least sure first"]
-        assert {row[0] for row in rows} == {row["task"] for row in want}
+        assert {row[0] for row in rows} == {visible(str(row["task"])) for row in want}
         assert [float(row[2]) for row in rows] == sorted(float(row[2]) for row in rows)
         for status in {row["status"] for row in want}:
             count = sum(row["status"] == status for row in want)
             assert f"{status}: {count:,}" in shown.text  # what the picture says of itself
+
+
+def test_a_page_of_one_worker_has_the_history_up_to_now(reader: Engine, fold: PlainFold) -> None:
+    project = next(iter(fold.projects.values()))
+    name, worker = next((n, w) for n, w in project.workers.items() if len(w.votes) > 2)
+    out = io.BytesIO()
+    html.write(out, reader, "workers", project.name, projects(reader, None), 50, [name])
+    shown = Tables(out.getvalue().decode())
+    _, row = shown.found["Flagged workers first, then those with the most votes"]
+    assert row[0] == visible(name)
+    assert f"{len(worker.votes):,} (95 % interval" in shown.text
+    with pytest.raises(UnknownWorker, match="there is no worker 'nobody' in project"):
+        html.write(io.BytesIO(), reader, "workers", project.name, {}, 50, ["nobody"])
+    with pytest.raises(UnknownWorker, match=r"'nobody'$"):
+        html.write(io.BytesIO(), reader, "workers", None, {}, 50, [name, "nobody"])
+
+
+def test_a_page_says_who_is_blocked(reader: Engine, fold: PlainFold) -> None:
+    out = {
+        (p.name, w.name) for p in fold.projects.values() for w in p.workers.values() if w.blocked
+    }
+    assert out
+    for project in fold.projects.values():
+        _, *rows = page(reader, "workers", project.name).found[
+            "Flagged workers first, then those with the most votes"
+        ]
+        said = {(project.name, row[0]) for row in rows if row[1].startswith("blocked")}
+        want = {(of, visible(name)) for of, name in out if of == project.name}
+        assert said == want
+
+
+def test_commands_on_a_page_are_quoted_for_the_shell(tmp_path: Any) -> None:
+    name = "a b; <b>'&"
+    declared = {
+        "type": "project.declared",
+        "project": name,
+        "kind": "binary",
+        "classes": ["0", "1"],
+    }
+    vote = {"type": "annotation.submitted", "project": name, "task": "t", "worker": "w"}
+    url = f"sqlite:///{tmp_path / 'odd.db'}"
+    log = write_jsonl(tmp_path / "log.jsonl", [declared, vote | {"label": "1"}])
+    with replay([log], database=url):
+        pass
+    made = engine(url)
+    out = io.BytesIO()
+    html.write(out, made, "workers", name, projects(made, name), 50)
+    made.dispose()
+    command = next(
+        line
+        for line in Tables(out.getvalue().decode()).text.splitlines()
+        if "--worker NAME" in line
+    ).partition("Another one: ")[2]
+    assert shlex.split(command)[3:5] == ["--project", name]
 
 
 def test_a_page_lists_no_more_than_it_was_asked_for(reader: Engine) -> None:
@@ -108,9 +167,9 @@ def test_the_page_about_projects_has_their_sentence_and_alpha(
     _, *rows = shown.found["Every project"]
     assert [row[0] for row in rows] == sorted(fold.projects)
     for row in rows:
-        assert row[-1][1:] in shown.text
+        assert row[1][1:] in shown.text
         assert "Krippendorff's alpha" in shown.text
-        assert int(row[1]) == len(fold.projects[row[0]].tasks)
+        assert int(row[2]) == len(fold.projects[row[0]].tasks)
 
 
 def test_an_empty_database_makes_pages_too(reader: Engine, tmp_path: Any) -> None:
@@ -159,12 +218,6 @@ def test_a_heat_map_shows_the_classes_met_most() -> None:
     assert shown.rows[0][:2] == ("c5", 6.0)
     assert [cell.shade for cell in shown.rows[0][2]] == [100, *[0] * (MOST - 1)]
     assert shown.rows[0][2][0].right
-
-
-def test_long_names_are_cut_in_the_middle_by_their_width() -> None:
-    assert short("a" * 22) == "a" * 22
-    assert short("a" * 15 + "b" * 15) == "a" * 10 + "…" + "b" * 10
-    assert short("工" * 30) == "工" * 5 + "…" + "工" * 5
 
 
 def test_without_its_packages_html_says_how_to_get_them(

@@ -7,7 +7,12 @@ import msgspec
 from connector.domain.config import Declaration, ProjectConfig, Resolve, effective
 from connector.domain.ids import Id
 from connector.reports.bars import count_bar, interval_bar
-from connector.reports.sentences import Calibration, calibration_sentence, percent
+from connector.reports.sentences import (
+    Calibration,
+    calibration_figures,
+    calibration_sentence,
+    percent,
+)
 
 
 def config(confidence: float = 0.95, calibrate: bool = True) -> ProjectConfig:
@@ -25,6 +30,19 @@ def test_without_gold_confidence_is_not_checked() -> None:
     assert calibration_sentence(nothing, config()) == "no gold: confidence is not checked"
     off = calibration_sentence(nothing, config(calibrate=False))
     assert off == "calibration is off: confidence is not checked"
+
+
+def test_gold_that_is_not_voted_on_yet_is_gold_all_the_same() -> None:
+    said = calibration_sentence(Calibration(1.0, 0, 0, 0, None, None, None), config(), gold=3)
+    assert said == "none of 3 gold tasks has two votes yet: confidence is not checked"
+
+
+def test_what_the_sentence_rests_on_is_told_too() -> None:
+    said = calibration_figures(Calibration(0.9, 250, 212, 202, 0.9312, 0.9689, 0.96), config())
+    assert said.startswith("202 of 212 gold tasks at the stop value right, stated 96 %; slope 0.90")
+    assert calibration_figures(Calibration(1.0, 0, 0, 0, None, None, None), config()) == "none"
+    never = calibration_figures(Calibration(0.4, 5, 0, 0, None, None, None), config())
+    assert never.startswith("0 of 0 gold tasks at the stop value right; slope 0.40")
 
 
 def test_gold_that_never_reaches_the_stop_value_checks_nothing() -> None:

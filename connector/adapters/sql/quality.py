@@ -86,3 +86,49 @@ def gold_records(engine: Engine, project: str) -> list[tuple[float, bool]]:
     with explained(engine.url), engine.connect() as connection:
         found = connection.execute(statement, {"project": project})
         return [(float(z), bool(hit)) for z, hit in found]
+
+
+def gold_tasks(engine: Engine, project: str) -> int:
+    """How many gold tasks there are, with votes or without.
+
+    Raises:
+        DependencyError, ConfigurationError: the database.
+    """
+    statement = text(
+        "SELECT COUNT(*) FROM tasks"
+        " WHERE project_id = (SELECT id FROM projects WHERE name = :project)"
+        " AND truth IS NOT NULL"
+    )
+    with explained(engine.url), engine.connect() as connection:
+        return int(connection.execute(statement, {"project": project}).scalar_one())
+
+
+def blocked(engine: Engine, project: str | None) -> frozenset[tuple[str, str]]:
+    """Project and worker of everybody who is blocked; of one project, if it is given.
+
+    Raises:
+        DependencyError, ConfigurationError: the database.
+    """
+    statement = text(
+        "SELECT p.name, w.name FROM workers w JOIN projects p ON p.id = w.project_id"
+        " WHERE w.blocked" + ("" if project is None else " AND p.name = :project")
+    )
+    with explained(engine.url), engine.connect() as connection:
+        found = connection.execute(statement, {} if project is None else {"project": project})
+        return frozenset((of, worker) for of, worker in found)
+
+
+def adopted(engine: Engine, project: str | None) -> dict[str, tuple[int, str]]:
+    """By project, of its adopted run the time in microseconds and the name; of one, if given.
+
+    Raises:
+        DependencyError, ConfigurationError: the database.
+    """
+    statement = text(
+        "SELECT p.name, r.adopted_at, r.run FROM projects p"
+        " JOIN runs r ON r.project_id = p.id AND r.id = p.run"
+        + ("" if project is None else " WHERE p.name = :project")
+    )
+    with explained(engine.url), engine.connect() as connection:
+        found = connection.execute(statement, {} if project is None else {"project": project})
+        return {of: (int(at), run) for of, at, run in found}

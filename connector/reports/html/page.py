@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from connector.reports.formats import Unsupported
+from connector.reports.names import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Engine
 
@@ -32,6 +35,7 @@ def write(
     project: str | None,
     configs: Mapping[str, ProjectConfig],
     limit: int,
+    only: Sequence[str] = (),
 ) -> None:
     """Write the page of a report.
 
@@ -42,8 +46,10 @@ def write(
         project: only this one.
         configs: the projects that it is about.
         limit: most rows of a table.
+        only: workers that the page about workers is to show, if not all.
 
     Raises:
+        UnknownWorker: there is none of a name in `only`.
         Unsupported: a package is missing.
         DependencyError, ConfigurationError: the database.
     """
@@ -54,8 +60,8 @@ def write(
     from .tasks import resolutions_page, tasks_page
     from .workers import workers_page
 
-    pages = {
-        "workers": workers_page,
+    pages: Mapping[str, Callable[..., dict[str, Any]]] = {
+        "workers": partial(workers_page, only=only),
         "tasks": tasks_page,
         "project": project_page,
         "resolutions": resolutions_page,
@@ -67,7 +73,13 @@ def write(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"count": "{:,}".format, "share": "{:.3f}".format}
+    environment.filters |= {"count": "{:,}".format, "share": "{:.3f}".format, "name": visible}
+    environment.filters["moment"] = _moment
     values = pages[kind](engine, project, configs, limit)
     text = environment.get_template(f"{kind}.html.j2").render(values)
     file.write(text.encode())
+
+
+def _moment(at: int) -> str:
+    """Of microseconds since 1970, to the minute: `2026-01-02 03:04 UTC`."""
+    return f"{datetime.fromtimestamp(at / 1e6, UTC):%Y-%m-%d %H:%M} UTC"

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
-from .svg import BAD, BAND, INK, LINE, MARK, MUTED, WARN, Pictures
+from connector.reports.names import short, visible
+
+from .svg import BAD, BAND, INK, MARK, MUTED, WARN, Pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +24,14 @@ COLOURS = {"adversarial": BAD, "spammer": BAD, "constant": BAD, "gold_failed": W
 COLOURS |= {"drifting": WARN}
 
 
-def accuracies(pictures: Pictures, people: Sequence[dict[str, Any]]) -> Markup:
-    """Accuracy with its interval, a line each."""
+def accuracies(
+    pictures: Pictures, people: Sequence[dict[str, Any]], chance: float | None
+) -> Markup:
+    """Accuracy with its interval, a line each; `chance` is that of answers at random."""
 
     def paint(axes: Axes) -> None:
+        if chance is not None:
+            axes.axvline(chance, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
         for y, row in enumerate(people):
             colour = COLOURS.get(row["flag"] or "", MARK)
             axes.plot([row["lower"], row["upper"]], [y, y], color=colour, linewidth=2.2)
@@ -47,8 +53,11 @@ def accuracies(pictures: Pictures, people: Sequence[dict[str, Any]]) -> Markup:
     return pictures.draw("Accuracy of workers", words, 0.65 + _ROW * len(people), paint)
 
 
-def history(pictures: Pictures, worker: str, points: Sequence[dict[str, Any]]) -> Markup:
-    """A worker's accuracy as the votes came."""
+def history(
+    pictures: Pictures, worker: str, marks: Sequence[dict[str, Any]], now: dict[str, Any]
+) -> Markup:
+    """A worker's accuracy as the votes came, up to the present."""
+    points = [p for p in marks if p["votes"] < now["votes"]] + [now]
 
     def paint(axes: Axes) -> None:
         votes = [p["votes"] for p in points]
@@ -56,7 +65,8 @@ def history(pictures: Pictures, worker: str, points: Sequence[dict[str, Any]]) -
         axes.fill_between(votes, lower, upper, color=BAND, linewidth=0)
         axes.plot(votes, [p["accuracy"] for p in points], "o-", color=MARK, markersize=3.5)
         axes.set_xscale("log")
-        axes.set_xticks(votes, [f"{v:,}" for v in votes])
+        ticks = [p["votes"] for p in marks]
+        axes.set_xticks(ticks, [f"{v:,}" for v in ticks])
         axes.minorticks_off()
         axes.set_ylim(0, 1)
         axes.set_xlabel("votes")
@@ -68,7 +78,7 @@ def history(pictures: Pictures, worker: str, points: Sequence[dict[str, Any]]) -
         f"From {first['accuracy']:.2f} at {first['votes']:,} votes to {last['accuracy']:.2f} at"
         f" {last['votes']:,} (95 % interval {last['lower']:.2f} to {last['upper']:.2f})."
     )
-    return pictures.draw(f"Accuracy of {worker} over time", words, 1.7, paint)
+    return pictures.draw(f"Accuracy of {visible(worker)} over time", words, 1.7, paint)
 
 
 def counts(pictures: Pictures, title: str, names: Sequence[str], numbers: Sequence[int]) -> Markup:
@@ -96,33 +106,9 @@ def counts(pictures: Pictures, title: str, names: Sequence[str], numbers: Sequen
     return pictures.draw(title, words, 0.2 + 0.22 * len(names), paint)
 
 
-def reliability(pictures: Pictures, bins: Sequence[dict[str, Any]], stop: float) -> Markup:
-    """Stated confidence against the share that is right."""
-
-    def paint(axes: Axes) -> None:
-        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
-        axes.axvline(stop, color=LINE, linewidth=1)
-        axes.annotate(f"stop {stop:g} ", (stop, 0.02), ha="right", color=MUTED)
-        for b in bins:
-            axes.plot([b["stated"]] * 2, [b["lower"], b["upper"]], color=MARK, linewidth=1.6)
-        axes.plot(
-            [b["stated"] for b in bins], [b["right"] for b in bins], "o", color=MARK, clip_on=False
-        )
-        axes.set_xlim(min(0.5, *(b["stated"] for b in bins)), 1.01)
-        axes.set_ylim(0, 1.03)
-        axes.set_xlabel("stated confidence")
-        axes.set_ylabel("share right, 95 % interval")
-        axes.grid()
-
-    words = "; ".join(
-        f"stated {b['stated']:.2f}: {b['right']:.2f} right of {b['tasks']} gold tasks" for b in bins
-    )
-    return pictures.draw("Stated confidence against gold", words, 2.6, paint)
-
-
 def _label(axes: Axes, names: Sequence[str]) -> None:
     """Name the rows, with room also for letters that matplotlib cannot measure."""
-    cut = [short(name) for name in names]
+    cut = [short(visible(name), _LONGEST) for name in names]
     axes.set_yticks(range(len(names)), cut)
     wide = max((cell_len(name) for name in cut if not name.isascii()), default=0)
     if wide:
@@ -130,16 +116,4 @@ def _label(axes: Axes, names: Sequence[str]) -> None:
         axes.text(0, 0, room, transform=axes.get_yaxis_transform(), ha="right", alpha=0)
 
 
-def short(name: str) -> str:
-    """Cut in the middle, so that both ends can be told."""
-    if cell_len(name) <= _LONGEST:
-        return name
-    half = (_LONGEST - 1) // 2
-    return f"{set_cell_size(name, half).rstrip()}…{_ending(name, half)}"
-
-
-def _ending(name: str, cells: int) -> str:
-    return set_cell_size(name[::-1], cells).rstrip()[::-1]
-
-
-__all__ = ["COLOURS", "accuracies", "counts", "history", "reliability", "short"]
+__all__ = ["COLOURS", "accuracies", "counts", "history"]

@@ -12,9 +12,10 @@ from connector.adapters.sql.quality import gold_records
 from connector.domain.config import ProjectConfig
 from connector.reports import rows as reports
 from connector.reports.agreement import level_of
-from connector.reports.sentences import agreement_sentence
+from connector.reports.names import visible
+from connector.reports.sentences import Calibration, agreement_sentence, calibration_figures
 
-from .pictures import reliability
+from .reliability import reliability
 from .svg import Pictures
 from .tasks import Spread
 
@@ -39,7 +40,7 @@ def project_page(
     pictures = Pictures()
     shown = sorted(table, key=lambda row: (-row["votes"], row["project"]))[:SHOWN]
     return {
-        "title": "Projects" if project is None else f"Project {project}",
+        "title": "Projects" if project is None else f"Project {visible(project)}",
         "table": table,
         "projects": [_section(engine, row, configs[row["project"]], pictures) for row in shown],
         "command": "crowdresolve report project --format csv --out project.csv",
@@ -56,6 +57,7 @@ def _section(engine: Engine, row: Row, config: ProjectConfig, pictures: Pictures
         "row": row,
         "config": config,
         "agreement": agreement_sentence(row["alpha"], level_of(config)),
+        "figures": calibration_figures(Calibration(*(row[n] for n in Calibration._fields)), config),
         "statuses": spread.statuses(pictures),
         "confidences": spread.confidences(pictures),
         "bins": bins,

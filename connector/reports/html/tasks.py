@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 from connector.domain.config import ProjectConfig
+from connector.reports.names import visible
 from connector.reports.rows import Report, resolutions, tasks
 from connector.reports.tables import EDGES, bucket, bucket_name, place
 
@@ -49,9 +51,9 @@ def _page(
     for row in shown:
         row["probabilities"] = _few(json.loads(row["probabilities"]))
     pictures = Pictures()
-    chosen = "" if project is None else f" --project {project}"
+    chosen = "" if project is None else f" --project {shlex.quote(project)}"
     return {
-        "title": kind.capitalize() + ("" if project is None else f" of {project}"),
+        "title": kind.capitalize() + ("" if project is None else f" of {visible(project)}"),
         "several": project is None and len(configs) > 1,
         "total": spread.total,
         "shown": shown,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from aggregators.quality.case import FLAGS
 from connector.adapters.sql import queries
+from connector.adapters.sql.quality import adopted
 from connector.domain.config import ProjectConfig
-from connector.reports.pooled import severity
+from connector.reports.meanings import MEANINGS, UNJUDGED
+from connector.reports.names import visible
 from connector.reports.rows import workers
 
+from .clusters import clusters
 from .heat import heat
+from .importance import ALARMS, importance
 from .pictures import accuracies, history
 from .svg import Pictures
 
@@ -24,17 +29,19 @@ if TYPE_CHECKING:
 
 PICTURED = 40
 DETAILED = 12
-CLUSTERS = 12
-ALARMS = FLAGS[: FLAGS.index("too_few")]
 
 Row = dict[str, Any]
 
 
 def workers_page(
-    engine: Engine, project: str | None, configs: Mapping[str, ProjectConfig], limit: int
+    engine: Engine,
+    project: str | None,
+    configs: Mapping[str, ProjectConfig],
+    limit: int,
+    only: Sequence[str] = (),
 ) -> Row:
-    """What the template shows."""
-    report = workers(engine, project)
+    """What the template shows, of all workers or of those named."""
+    report = workers(engine, project, only)
     flags: Counter[str] = Counter()
     votes = total = 0
 
@@ -49,31 +56,38 @@ def workers_page(
                 row["projects"] = json.loads(row["projects"])
             yield row
 
-    shown = nsmallest(limit, counted(), key=_importance)
+    shown = nsmallest(limit, counted(), key=importance)
+    for row in shown:
+        places = [project] if project is not None else row["projects"]
+        row["blocked"] = [of for of in places if (of, row["worker"]) in report.blocked]
     pictures = Pictures()
     detailed = [row["worker"] for row in shown[:DETAILED]]
+    sizes = {config.K for config in configs.values()}
+    chance = 1 / sizes.pop() if len(sizes) == 1 else None
     return {
-        "title": "Workers" + ("" if project is None else f" of {project}"),
+        "title": ("Workers" if not only else ", ".join(map(visible, only)))
+        + ("" if project is None else f" of {visible(project)}"),
         "several": project is None and len(configs) > 1,
         "total": total,
         "votes": votes,
         "projects": list(configs),
-        "flags": [(flag, flags[flag]) for flag in FLAGS if flags[flag]],
+        "flags": [(flag, flags[flag], MEANINGS[flag]) for flag in FLAGS if flags[flag]],
+        "unjudged": UNJUDGED,
+        "blocked": len({worker for _, worker in report.blocked}),
+        "judged": sorted(adopted(engine, project).values()),
         "alarms": sum(flags[flag] for flag in ALARMS),
         "unflagged": flags[""],
         "shown": shown,
-        "picture": accuracies(pictures, shown[:PICTURED]) if shown else None,
+        "picture": accuracies(pictures, shown[:PICTURED], chance) if shown else None,
+        "chance": chance,
         "pictured": min(PICTURED, len(shown)),
         "details": _details(engine, project, configs, detailed, pictures),
-        "clusters": _clusters(engine, project, configs),
-        "command": _command(project),
+        "clusters": [] if only else clusters(engine, project, configs),
+        "project": project,
+        "only": only,
+        "command": _command(project, "--format csv --out workers.csv"),
+        "another": _command(project, "--worker NAME --out worker.html"),
     }
-
-
-def _importance(row: Row) -> tuple[int, int, str]:
-    """Flagged first, by severity; then the most active."""
-    place = severity(row["flag"])
-    return (place if place < len(ALARMS) else len(ALARMS), -row["votes"], row["worker"])
 
 
 def _details(
@@ -86,37 +100,26 @@ def _details(
     """History and confusion of each of those workers, in each project."""
     if not names:
         return []
-    past, confused = (
+    past, confused, present = (
         {key: list(rows) for key, rows in groupby(_of(engine, view, project, names), _who)}
-        for view in ("worker_quality_history", "worker_confusion")
+        for view in ("worker_quality_history", "worker_confusion", "worker_quality")
     )
     found = []
     for name in names:
         for of in sorted(
             project_ for project_, worker in past.keys() | confused.keys() if worker == name
         ):
-            title = f"{name} in {of}" if len(configs) > 1 else name
-            points, cells = past.get((of, name)), confused.get((of, name))
+            title = visible(name) + (f" in {visible(of)}" if len(configs) > 1 else "")
+            marks, cells = past.get((of, name)), confused.get((of, name))
+            (now,) = present[of, name]
             found.append(
                 {
                     "title": title,
-                    "history": None if points is None else history(pictures, title, points),
+                    "history": None if not marks else history(pictures, title, marks, now),
                     "heat": None if cells is None else heat(title, cells, configs[of].classes),
                 }
             )
     return found[: 2 * DETAILED]
-
-
-def _clusters(
-    engine: Engine, project: str | None, configs: Mapping[str, ProjectConfig]
-) -> list[Row]:
-    columns, rows = queries.view(engine, "cluster_confusion", project)
-    found = (dict(zip(columns, row, strict=True)) for row in rows)
-    clusters = []
-    for (of, cluster), cells in groupby(found, lambda row: (row["project"], row["cluster"])):
-        name = f"cluster {cluster}" + (f" of {of}" if len(configs) > 1 else "")
-        clusters.append({"title": name, "heat": heat(name, list(cells), configs[of].classes)})
-    return clusters[:CLUSTERS]
 
 
 def _of(engine: Engine, view: str, project: str | None, names: list[str]) -> Iterator[Row]:
@@ -128,6 +131,6 @@ def _who(row: Row) -> tuple[str, str]:
     return row["project"], row["worker"]
 
 
-def _command(project: str | None) -> str:
-    chosen = "" if project is None else f" --project {project}"
-    return f"crowdresolve report workers{chosen} --format csv --out workers.csv"
+def _command(project: str | None, rest: str) -> str:
+    chosen = "" if project is None else f" --project {shlex.quote(project)}"
+    return f"crowdresolve report workers{chosen} {rest}"

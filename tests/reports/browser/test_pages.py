@@ -130,7 +130,7 @@ def test_the_flagged_come_first_and_what_is_left_out_is_told(
     assert "50 of 30,000 workers are listed here" in text
     assert "crowdresolve report workers --format csv --out workers.csv" in text
     flags = re.findall(
-        r'<td><span class="flag[^>]*>(\w+)</span></td>', pages["workers", 300].read_text()
+        r'<td class="why"><span class="flag[^>]*>(\w+)</span>', pages["workers", 300].read_text()
     )
     assert flags[0] == "spammer"
     assert flags == sorted(flags, key=lambda flag: flag != "spammer")
