@@ -51,11 +51,15 @@ def calibration_figures(found: Calibration, config: ProjectConfig) -> str:
     """What the sentence rests on: hits at the stop value, and the slope."""
     if not config.calibrate or not found.gold_tasks:
         return "none"
-    stated = "" if found.stated_mean is None else f", stated {percent(found.stated_mean)} %"
+    slope = (
+        f"slope {found.b:.2f} (1: as sure as the votes look, below {LOW_SLOPE:g}:"
+        f" {percent(config.confidence)} % is out of reach)"
+    )
+    if found.stated_mean is None:
+        return f"none of {_gold(found.gold_tasks)} at the stop value; {slope}"
     return (
-        f"{found.right_at_stop:,} of {found.resolved_at_stop:,} gold tasks at the stop value"
-        f" right{stated}; slope {found.b:.2f} (1: as sure as the votes look, below"
-        f" {LOW_SLOPE:g}: {percent(config.confidence)} % is out of reach)"
+        f"{found.right_at_stop:,} of {_gold(found.resolved_at_stop)} at the stop value right,"
+        f" stated {percent(found.stated_mean)} %; {slope}"
     )
 
 

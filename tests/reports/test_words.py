@@ -42,7 +42,7 @@ def test_what_the_sentence_rests_on_is_told_too() -> None:
     assert said.startswith("202 of 212 gold tasks at the stop value right, stated 96 %; slope 0.90")
     assert calibration_figures(Calibration(1.0, 0, 0, 0, None, None, None), config()) == "none"
     never = calibration_figures(Calibration(0.4, 5, 0, 0, None, None, None), config())
-    assert never.startswith("0 of 0 gold tasks at the stop value right; slope 0.40")
+    assert never.startswith("none of 5 gold tasks at the stop value; slope 0.40")
 
 
 def test_gold_that_never_reaches_the_stop_value_checks_nothing() -> None:
