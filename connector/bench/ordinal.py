@@ -120,7 +120,11 @@ def concentration(datasets: Datasets, quick: bool, say: Say) -> list[Report]:
         a, b = ours("cola", data, beta_a=value), ours("cola", data, beta_b=value)
         rows.append([f"{value}", a.error, a.l2, b.error, b.l2])
     columns = ["value", "beta_a: error", "beta_a: l2", "beta_b: error", "beta_b: l2"]
-    return [Report("cola_concentration", "COLA paper, Figure 8: concentrations", columns, rows, digits=5)]
+    return [
+        Report(
+            "cola_concentration", "COLA paper, Figure 8: concentrations", columns, rows, digits=5
+        )
+    ]
 
 
 def _figures(found: Score) -> list[Cell]:
